@@ -1,0 +1,1 @@
+"""The methods of the posts, from scratch; nothing here knows of pytest or of the harness."""
