@@ -1,0 +1,1 @@
+"""The pytest plugin: collects claims, runs them and reports their verdicts."""
