@@ -1,7 +1,8 @@
 """A printed figure, and how a measured value agrees with it.
 
 A figure keeps the text it was printed as, because its last digit says how precisely it was meant: `47.0` is
-anything from 46.95 to 47.05, `47` anything from 46.5 to 47.5, `112e3` anything from 111,500 to 112,500.
+anything from 46.95 to 47.05, `47` anything from 46.5 to 47.5, `112e3` anything from 111,500 to 112,500. A leading
+`=` marks a number that was stated, not rounded: `=100` is 100 and nothing else.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 from runtwice.errors import ClaimError, EvidenceError
 
-_NUMBER = re.compile(r"[+\-−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"=?[+\-−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d+)?")
 _RANGE_KEYS = ("mid", "low", "high")
 # Half a unit in the last place, with room for the binary rounding of the unit itself.
 _HALF = 0.5 + 1e-9
@@ -33,10 +34,11 @@ class PrintedNumber(float):
         """Parse `text`, e.g. `1,000`, `+0.0032`, `5.7e-14`; ValueError where it is no number."""
         if not _NUMBER.fullmatch(text.strip()):
             raise ValueError(f"{text!r} is not a printed number; write it like '47.0', '1,000' or '5.7e-14'")
-        number = Decimal(text.strip().replace(",", "").replace("−", "-"))
+        plain = text.strip().replace(",", "").replace("−", "-")
+        number = Decimal(plain.removeprefix("="))
         self = super().__new__(cls, float(number))
         self.text = text
-        self.resolution = float(Decimal(1).scaleb(int(number.as_tuple().exponent)))
+        self.resolution = 0.0 if plain.startswith("=") else float(Decimal(1).scaleb(int(number.as_tuple().exponent)))
         return self
 
     @property
@@ -138,7 +140,7 @@ def compare(name: str, measured: Any, printed: Printed, tolerance: Tolerance | N
         if _RANK[agreement] >= _RANK[worst] and isinstance(text, PrintedNumber) and agreement != Agreement.EXACT:
             difference = float(one) - float(text)
             if moved_by is None or abs(difference) > abs(moved_by) or agreement != worst:
-                moved_by, moved_units = difference, difference / text.resolution
+                moved_by, moved_units = difference, difference / text.resolution if text.resolution else None
         worst = max(worst, agreement, key=_RANK.__getitem__)
     return Comparison(name, printed, _plain(measured), worst, moved_by, moved_units)
 
@@ -150,7 +152,7 @@ def _agreement(name: str, measured: Any, printed: Any, tolerance: Tolerance | No
     if isinstance(printed, PrintedText):
         return Agreement.EXACT if str(measured) == str(printed) else Agreement.MOVED
     number = _number(name, measured)
-    if abs(number - printed) <= printed.resolution * _HALF:
+    if abs(number - printed) <= max(printed.resolution * _HALF, 1e-12 * abs(printed)):
         return Agreement.EXACT
     return Agreement.CLOSE if tolerance and tolerance.allows(number, printed) else Agreement.MOVED
 
