@@ -192,9 +192,7 @@ class _Permutations:
         return min(1.0, 2 * min(below, above) / self.total)
 
 
-def sign_flip(
-    differences: ArrayLike, confidence: float = 0.95, rng: np.random.Generator | None = None
-) -> Estimate:
+def sign_flip(differences: ArrayLike, confidence: float = 0.95, rng: np.random.Generator | None = None) -> Estimate:
     """Mean of paired differences by sign flips, with the interval by inversion.
 
     Exact (all 2**n flips) up to n = 16, 19 999 drawn flips and the identity beyond. Valid where the
@@ -306,9 +304,7 @@ def two_sample(
     pooled = _pooled_deviation(left, right)
     scale = float(max(np.abs(left).max(), np.abs(right).max()))
     if pooled <= _TIE * scale:
-        p_value = (
-            1.0 if abs(value) <= _TIE * scale else 2 / min(math.comb(left.size + right.size, n), DRAWS + 1)
-        )
+        p_value = 1.0 if abs(value) <= _TIE * scale else 2 / min(math.comb(left.size + right.size, n), DRAWS + 1)
         method = "two-sample permutation, both arms constant"
         return Estimate(value, value, value, confidence, n, 0.0, method, min(1.0, p_value), constant=True)
     relabelled = _relabellings(left, right, _generator(rng))
@@ -434,9 +430,7 @@ def _require_variation(value: float, replicates: Floats) -> None:
 def _bca_levels(
     sample: Floats, along: Callable[[Floats], Floats], value: float, replicates: Floats, alpha: float
 ) -> Floats:
-    share = (np.count_nonzero(replicates < value) + np.count_nonzero(replicates <= value)) / (
-        2 * replicates.size
-    )
+    share = (np.count_nonzero(replicates < value) + np.count_nonzero(replicates <= value)) / (2 * replicates.size)
     bias = special.ndtri(share)
     kept = ~np.eye(sample.size, dtype=np.bool_)
     left_out = along(np.broadcast_to(sample, kept.shape)[kept].reshape(sample.size, -1))  # (n, n - 1) -> (n,)
@@ -647,9 +641,7 @@ def conserved(curves: ArrayLike, rel: float, confidence: float = 0.95) -> Estima
     if not (math.isfinite(rel) and rel >= 0.0):
         raise ValueError(f"rel must be a finite fraction >= 0, got {rel!r}")
     totals = _as_curves(curves, 2)
-    return _share(
-        np.ptp(totals, axis=1) <= rel * np.abs(totals.mean(axis=1)), confidence, f"conserved to {rel:g}"
-    )
+    return _share(np.ptp(totals, axis=1) <= rel * np.abs(totals.mean(axis=1)), confidence, f"conserved to {rel:g}")
 
 
 def tendency(
@@ -696,9 +688,7 @@ def _share(shown: Flags, confidence: float, what: str) -> Estimate:
     low, high = binomial_interval(hits, n, confidence)
     p_value = min(1.0, 2 * float(special.bdtr(min(hits, n - hits), n, 0.5)))
     method = f"share of seeds {what}, Clopper-Pearson"
-    return Estimate(
-        hits / n, low, high, confidence, n, _detectable_share(n, confidence) - 0.5, method, p_value
-    )
+    return Estimate(hits / n, low, high, confidence, n, _detectable_share(n, confidence) - 0.5, method, p_value)
 
 
 def binomial_interval(hits: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -725,9 +715,7 @@ def _detectable_share(n: int, confidence: float) -> float:
 # --- equivalence -------------------------------------------------------------------------------------------
 
 
-def equivalence(
-    differences: ArrayLike, alpha: float = 0.05, rng: np.random.Generator | None = None
-) -> Estimate:
+def equivalence(differences: ArrayLike, alpha: float = 0.05, rng: np.random.Generator | None = None) -> Estimate:
     """Mean of paired differences with the interval that decides equivalence at level alpha.
 
     Two one-sided tests at alpha reject exactly where the 1 - 2 alpha interval lies inside the margin: ask
