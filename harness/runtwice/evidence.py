@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,10 @@ _WORST_FIRST = (
     Verdict.RECORDED,
     Verdict.HOLDS,
 )
+
+
+_Estimator = Callable[[], stats.Estimate]
+_Decision = Callable[[stats.Estimate, float, int | None], Conclusion]
 
 
 class GivenFloat(float):
@@ -220,15 +224,80 @@ class Evidence:
             paired: Whether a[i] and b[i] belong to the same unit.
             label: Names the comparison where a claim has several.
         """
-        name = label or "a"
-        upper = self._sample(f"{name} (above)", a)
-        lower = np.full(1, np.asarray(b, dtype=float)) if np.ndim(b) == 0 else self._sample(f"{name} (below)", b)
-        if np.ndim(b) == 0 or paired:
-            if np.ndim(b) and len(lower) != len(upper):
-                raise EvidenceError(f"sample {name!r}: {len(upper)} values against {len(lower)}; pairs need as many")
-            self._effect("above", label, lambda: stats.sign_flip(upper - lower), upper - lower)
-        else:
-            self._effect("above", label, lambda: stats.two_sample(upper, lower), np.concatenate([upper, lower]))
+        if paired or np.ndim(b) == 0:
+            differences = self._differences(label or "a", a, b)
+            self._effect("above", label, lambda: stats.sign_flip(differences))
+            return
+        upper, lower = self._sample(f"{label or 'a'} (above)", a), self._sample(f"{label or 'a'} (below)", b)
+        self._effect("above", label, lambda: stats.two_sample(upper, lower))
+
+    def narrower(self, a: Sequence[ArrayLike], b: Sequence[ArrayLike], *, label: str = "") -> None:
+        """Conclude that `a` spreads less than `b`, over independent replicates (data sets, splits).
+
+        Args:
+            a: One sample a replicate; each becomes one log(spread b / spread a).
+            b: As many samples, each as long as its partner.
+            label: Names the comparison where a claim has several.
+        """
+        upper, lower = self._replicates(f"{label or 'a'} (narrower)", a), self._replicates(f"{label or 'a'} (wider)", b)
+        if len(upper) != len(lower):
+            raise EvidenceError(f"{len(upper)} replicates against {len(lower)}; give as many of each")
+        self._effect("narrower", label, lambda: stats.log_spread(lower, upper))
+
+    def equivalent(self, a: ArrayLike, b: ArrayLike | float, *, label: str = "") -> None:
+        """Conclude that paired values are the same to within the claim's margin (interval of 90%).
+
+        Args:
+            a: One value a unit, shape (n,).
+            b: The other value of each unit, shape (n,), or a single value.
+            label: Names the comparison where a claim has several.
+
+        Raises:
+            EvidenceError: the claim declares no margin, or the lengths differ.
+        """
+        if self.claim.margin == 0:
+            raise EvidenceError("equivalence needs a margin; declare `margin` in claims.toml")
+        differences = self._differences(label or "a", a, b)
+        found = _estimated(lambda: stats.sign_flip(differences, confidence=0.9), self.claim.margin, decide_equivalence)
+        self._conclude("equivalent", _labelled(label, found))
+
+    def smaller_than_noise(self, effects: ArrayLike, repeats: ArrayLike, *, label: str = "") -> None:
+        """Conclude that an effect is smaller than the spread of one arm against itself.
+
+        Args:
+            effects: One value of the effect a unit, shape (n,).
+            repeats: Repeats of one arm, shape (m,), or (groups, m) with the spread taken within groups.
+            label: Names the comparison where a claim has several.
+        """
+        effect = self._sample(f"{label or 'effect'}", effects)
+        self._sample(f"{label or 'effect'} (repeats)", np.ravel(np.asarray(repeats, dtype=float)))
+        found = _estimated(lambda: stats.effect_over_spread(effect, repeats), 1.0, decide_equivalence)
+        self._conclude("smaller_than_noise", _labelled(label, found))
+
+    def trend(self, curves: ArrayLike, shape: str, *, slack: float = 0.0, label: str = "") -> None:
+        """Conclude how a quantity moves along a sweep, curve by curve, then over the curves (seeds).
+
+        Args:
+            curves: One curve a seed, shape (seeds, points), in the order of the sweep.
+            shape: `rises` or `falls` (Kendall's tau, averaged over seeds, above 0); `valley`, `hill` or `constant`
+                (more than half of the seeds have it; `slack` is the relative range a constant may have).
+            slack: See `shape`; for a valley or hill, the size of a step back that is overlooked.
+            label: Names the comparison where a claim has several.
+        """
+        table = np.asarray(curves, dtype=float)
+        for i, curve in enumerate(np.atleast_2d(table)):
+            self._sample(f"{label or 'curve'} {i}", curve)
+        if shape in ("rises", "falls"):
+            direction: Literal["up", "down"] = "up" if shape == "rises" else "down"
+            self._effect("trend", label, lambda: stats.tendency(table, direction))
+            return
+        shares: dict[str, _Estimator] = {
+            "valley": lambda: stats.u_shaped(table, "up", slack),
+            "hill": lambda: stats.u_shaped(table, "down", slack),
+            "constant": lambda: stats.conserved(table, slack),
+        }
+        share = _look_up(shares, shape, "trend knows rises, falls and")
+        self._effect("trend", label, lambda: _above_half(share()))
 
     # --- the conclusion ----------------------------------------------------------------------------------------
 
@@ -272,11 +341,9 @@ class Evidence:
             )
         self.conclusions.append(replace(conclusion, verb=verb))
 
-    def _effect(
-        self, verb: str, label: str, estimate: Callable[[], stats.Estimate], values: NDArray[np.float64]
-    ) -> None:
+    def _effect(self, verb: str, label: str, estimate: _Estimator) -> None:
         """Conclude on a claimed effect above zero; too few samples are undecided and say how many are needed."""
-        self._conclude(verb, _labelled(label, _estimated(estimate, values, self.claim.margin, decide_effect)))
+        self._conclude(verb, _labelled(label, _estimated(estimate, self.claim.margin, decide_effect)))
 
     def _sample(self, name: str, values: ArrayLike) -> NDArray[np.float64]:
         try:
@@ -290,6 +357,18 @@ class Evidence:
         self._keep(name, sample.tolist())
         return sample
 
+    def _differences(self, name: str, a: ArrayLike, b: ArrayLike | float) -> NDArray[np.float64]:
+        upper = self._sample(name, a)
+        if np.ndim(b) == 0:
+            return np.subtract(upper, b, dtype=float)
+        lower = self._sample(f"{name} (against)", b)
+        if len(lower) != len(upper):
+            raise EvidenceError(f"sample {name!r}: {len(upper)} values against {len(lower)}; pairs need as many")
+        return np.subtract(upper, lower)
+
+    def _replicates(self, name: str, samples: Sequence[ArrayLike]) -> list[NDArray[np.float64]]:
+        return [self._sample(f"{name} {i}", sample) for i, sample in enumerate(samples)]
+
     def _keep(self, name: str, values: list[float]) -> None:
         step = -(-len(values) // SAMPLE_CAP)
         self.samples[name] = values[::step]
@@ -297,27 +376,29 @@ class Evidence:
             self.capped[name] = len(values)
 
 
-_Estimator = Callable[[], stats.Estimate]
-_Decision = Callable[[stats.Estimate, float, int | None], Conclusion]
-
-
-def _estimated(estimate: _Estimator, values: NDArray[np.float64], margin: float, decide: _Decision) -> Conclusion:
+def _estimated(estimate: _Estimator, margin: float, decide: _Decision) -> Conclusion:
     try:
         found = estimate()
     except stats.TooFewSamples as error:
         return Conclusion(Verdict.UNDECIDED, str(error))
-    except stats.BadSample as error:
+    except (stats.BadSample, stats.Degenerate) as error:
         raise EvidenceError(str(error)) from error
-    return decide(found, margin, _more(found, values, margin, decide is decide_equivalence))
+    distance = margin - abs(found.value) if decide is decide_equivalence else abs(found.value)
+    return decide(found, margin, _more(found, distance))
 
 
-def _more(estimate: stats.Estimate, values: NDArray[np.float64], margin: float, equivalence: bool) -> int | None:
-    """How many further samples would decide, were the estimate the truth; None where none would."""
-    distance = margin - abs(estimate.value) if equivalence else abs(estimate.value)
-    spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-    if distance <= 0 or spread == 0 or not math.isfinite(spread):
+def _more(estimate: stats.Estimate, distance: float) -> int | None:
+    """How many further samples would settle a `distance`, were the estimate the truth; None where none would."""
+    unit = stats.detectable_effect(1.0, estimate.n, estimate.confidence)
+    spread = estimate.detectable / unit if unit > 0 else 0.0
+    if distance <= 0 or spread <= 0 or not math.isfinite(spread):
         return None
     return max(1, stats.samples_needed(spread, distance, estimate.confidence) - estimate.n)
+
+
+def _above_half(share: stats.Estimate) -> stats.Estimate:
+    """The share of seeds as an effect above zero: how far it lies above one half."""
+    return replace(share, value=share.value - 0.5, low=share.low - 0.5, high=share.high - 0.5)
 
 
 def _labelled(label: str, conclusion: Conclusion) -> Conclusion:

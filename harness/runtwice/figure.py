@@ -1,7 +1,8 @@
 """A printed figure, and how a measured value agrees with it.
 
 A figure keeps the text it was printed as, because its last digit says how precisely it was meant: `47.0` is
-anything from 46.95 to 47.05, `47` anything from 46.5 to 47.5, `112e3` anything from 111,500 to 112,500.
+anything from 46.95 to 47.05, `47` anything from 46.5 to 47.5, `112e3` anything from 111,500 to 112,500. A leading
+`=` marks a number that was stated, not rounded: `=100` is 100 and nothing else.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 from runtwice.errors import ClaimError, EvidenceError
 
-_NUMBER = re.compile(r"[+\-−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"=?[+\-−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d+)?")
 _RANGE_KEYS = ("mid", "low", "high")
 # Half a unit in the last place, with room for the binary rounding of the unit itself.
 _HALF = 0.5 + 1e-9
@@ -34,11 +35,12 @@ class PrintedNumber(float):
         """Parse `text`, e.g. `1,000`, `+0.0032`, `5.7e-14`; ValueError where it is no number a float can hold."""
         if not _NUMBER.fullmatch(text.strip()):
             raise ValueError(f"{text!r} is not a printed number; write it like '47.0', '1,000' or '5.7e-14'")
-        plain = text.strip().replace(",", "").replace("−", "-")
-        self = super().__new__(cls, plain)
+        number = _decimal(text)
+        self = super().__new__(cls, float(number))
         self.text = text
-        self.resolution = float(f"1e{Decimal(plain).as_tuple().exponent}")
-        if not (math.isfinite(self) and 0 < self.resolution < math.inf):
+        unit = float(f"1e{number.as_tuple().exponent}")
+        self.resolution = 0.0 if "=" in text else unit
+        if not (math.isfinite(self) and 0 < unit < math.inf):
             raise ValueError(f"{text!r} is too large or too small for a number of 64 bits")
         return self
 
@@ -57,6 +59,10 @@ class PrintedNumber(float):
 
     def __repr__(self) -> str:
         return self.text
+
+
+def _decimal(text: str) -> Decimal:
+    return Decimal(text.strip(" =").replace(",", "").replace("−", "-"))
 
 
 class PrintedText(str):
@@ -152,8 +158,8 @@ def compare(name: str, measured: Any, printed: Printed, tolerance: Tolerance | N
         for (one, text), agreement in zip(pairs, agreements)
         if agreement is worst and worst is not Agreement.EXACT and isinstance(text, PrintedNumber)
     ]
-    moved_by, unit = max(differences, key=lambda pair: abs(pair[0]), default=(None, 1.0))
-    return Comparison(name, printed, measured, worst, moved_by, None if moved_by is None else moved_by / unit)
+    moved_by, unit = max(differences, key=lambda pair: abs(pair[0]), default=(None, 0.0))
+    return Comparison(name, printed, measured, worst, moved_by, moved_by / unit if moved_by and unit else None)
 
 
 _RANK = {Agreement.EXACT: 0, Agreement.CLOSE: 1, Agreement.MOVED: 2}
@@ -163,9 +169,18 @@ def _agreement(name: str, measured: Any, printed: Any, tolerance: Tolerance | No
     if isinstance(printed, PrintedText):
         return Agreement.EXACT if str(measured) == str(printed) else Agreement.MOVED
     number = _number(name, measured)
-    if abs(number - printed) <= printed.resolution * _HALF:
+    if _prints_as(measured, printed):
         return Agreement.EXACT
     return Agreement.CLOSE if tolerance and tolerance.allows(number, printed) else Agreement.MOVED
+
+
+def _prints_as(measured: float, printed: PrintedNumber) -> bool:
+    """Whether a measured number rounds to the printed text; a stated one is met to the last bits of a float."""
+    if printed.resolution:
+        return abs(measured - printed) <= printed.resolution * _HALF
+    if isinstance(measured, int):  # counts beyond 2**53, where floats skip whole numbers
+        return Decimal(measured) == _decimal(printed.text)
+    return math.isclose(measured, printed, rel_tol=1e-12)
 
 
 def _pairs(name: str, measured: Any, printed: Printed) -> list[tuple[Any, Any]]:

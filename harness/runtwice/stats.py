@@ -533,7 +533,8 @@ def effect_over_spread(
     low, high = _folded(*np.quantile(means / spreads, [(1 - confidence) / 2, (1 + confidence) / 2]))
     detectable = detectable_effect(float(sample.std(ddof=1)), sample.size, confidence) / spread
     method = "effect over spread, propagated t and chi-squared"
-    return Estimate(abs(mean) / spread, low, high, confidence, sample.size, detectable, method)
+    ratio, still = abs(mean) / spread, _is_constant(sample)
+    return Estimate(ratio, low, high, confidence, sample.size, detectable, method, constant=still)
 
 
 def _repeat_spread(repeats: Floats) -> tuple[float, float]:
