@@ -461,8 +461,8 @@ def _difference(actual: Any, expected: Any, abs_: float, rel: float) -> str:
         return f"shape {left.shape} is not {right.shape}"
     if np.isnan(left).any():
         raise EvidenceError("a NaN among the values to be compared")
-    apart = np.abs(np.subtract(left, right, dtype=float))
-    apart[left == right] = 0.0  # equal infinities
+    with np.errstate(invalid="ignore"):  # inf - inf, where two infinities are equal
+        apart = np.where(left == right, 0.0, np.abs(np.subtract(left, right, dtype=float)))
     beyond = apart > np.maximum(abs_, rel * np.abs(right.astype(float)))
     if not beyond.any():
         return ""
