@@ -1,0 +1,197 @@
+"""The command line: `runtwice list` and `runtwice show`, and the commands that other rooms add.
+
+Exit status 2 and one line for anything that cannot be read or is not there.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import click
+
+from runtwice import __version__, catalogue, completeness, ledger, terminal
+from runtwice.errors import LedgerError, RuntwiceError, UnknownClaim
+from runtwice.row import as_printed
+from runtwice.session import LOCAL
+
+COMMAND_GROUP = "runtwice.commands"
+
+
+class Commands(click.Group):
+    """The built-in commands, and those of the entry-point group `runtwice.commands`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of all commands, sorted."""
+        return sorted({*super().list_commands(ctx), *(entry.name for entry in entry_points(group=COMMAND_GROUP))})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command by name; one from an entry point is loaded only when it is called."""
+        built_in = super().get_command(ctx, cmd_name)
+        if built_in is not None:
+            return built_in
+        found = entry_points(group=COMMAND_GROUP, name=cmd_name)
+        command: click.Command | None = next((entry.load() for entry in found), None)
+        return command
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a command; a refusal is one line on standard error and exit status 2."""
+        try:
+            return super().main(*args, **kwargs)
+        except RuntwiceError as error:
+            click.echo(f"runtwice: {error}", err=True)
+            sys.exit(2)
+
+
+@click.group(cls=Commands)
+@click.version_option(__version__, prog_name="runtwice")
+def main() -> None:
+    """Published performance claims as tests, each with a verdict and its evidence."""
+
+
+_claims_option = click.option(
+    "--claims",
+    "root",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("claims"),
+    show_default=True,
+    help="The folder that holds the topics.",
+)
+_ledger_option = click.option(
+    "--ledger",
+    type=click.Path(path_type=Path),
+    help=f"The ledger to read (default: the newest in {LOCAL}).",
+)
+
+
+@main.command("list")
+@click.option("-k", "expression", default="", help="Only ids that match, as pytest's -k: 'itl and not adversarial'.")
+@_claims_option
+def list_claims(expression: str, root: Path) -> None:
+    """List claims: id, tier, kind and what the post says."""
+    claims = _catalogue(root).claims
+    chosen = [claim for claim in claims.values() if _matches(expression, claim.id)]
+    if not chosen:
+        raise UnknownClaim(f"no claim matches {expression!r}; `runtwice list` shows all {len(claims)}")
+    width = max(len(claim.id) for claim in chosen)
+    for claim in chosen:
+        tier = "exempt" if claim.exempt else claim.tier
+        click.echo(f"{claim.id:{width}}  {tier:8}  {claim.kind:9}  {claim.says}")
+
+
+@main.command()
+@click.argument("id", required=False)
+@_ledger_option
+@_claims_option
+def show(id: str | None, ledger: Path | None, root: Path) -> None:  # noqa: A002 - the argument's name on the command line
+    """Show one claim — what the post says, how it is tested, its last evidence — or a whole ledger."""
+    if id is None:
+        _show_ledger(_read(ledger))
+        return
+    found = _catalogue(root)
+    if id not in found.claims:
+        raise UnknownClaim(f"no claim {id!r}{_nearest(id, list(found.claims))}; `runtwice list` shows all")
+    for line in _described(found, id):
+        click.echo(line)
+    for line in _evidence(id, ledger):
+        click.echo(line)
+
+
+@main.command("completeness")
+@_claims_option
+def show_completeness(root: Path) -> None:
+    """Say which claims of the inventory are tested, exempt, pending or missing; exit 1 if any is missing."""
+    found = completeness.coverage(completeness.read_inventory(root), _catalogue(root))
+    click.echo(f"{'topic':12}{'tested':>8}{'exempt':>8}{'pending':>9}{'missing':>9}{'unknown':>9}")
+    for one in found:
+        lists = (one.tested, one.exempt, one.pending, one.missing, one.unknown)
+        click.echo(f"{one.topic:12}" + "".join(f"{len(ids):>{w}}" for ids, w in zip(lists, (8, 8, 9, 9, 9))))
+    faults = [f"{kind} {id_}" for one in found for kind in ("missing", "unknown") for id_ in getattr(one, kind)]
+    for fault in faults:
+        click.echo(fault)
+    sys.exit(1 if faults else 0)
+
+
+def _show_ledger(found: ledger.Ledger) -> None:
+    rows = sorted(found.rows.values(), key=lambda row: row["id"])
+    click.echo(f"{found.path}: {found.completeness}")
+    click.echo(f"{found.document['machine_info']['cpu']['brand_raw']}, Python {found.block['environment']['python']}")
+    out = terminal.console(sys.stdout, colour=sys.stdout.isatty())
+    terminal.summary(out, rows, verbose=False)
+
+
+def _described(found: catalogue.Catalogue, id_: str) -> Iterator[str]:
+    claim = found.claims[id_]
+    yield id_
+    yield f"  says      {claim.says}"
+    yield f"  post      {claim.post} ({claim.kind}, {claim.tier or 'no tier'})"
+    for title, figures in (("printed", claim.printed), ("required", claim.required)):
+        for name, figure in figures.items():
+            yield f"  {title:9} {name} = {as_printed(figure)}"
+    for name, value in claim.given.items():
+        yield f"  given     {name} = {value}"
+    for title, text in (("stand-in", claim.stand_in), ("note", claim.note), ("exempt", claim.exempt)):
+        if text:
+            yield f"  {title:9} {text}"
+    for test in found.tests.get(id_, []):
+        yield f"  tested by {test.path}:{test.line} {test.function}"
+        yield f"            {' '.join(test.docstring.split())}"
+
+
+def _evidence(id_: str, path: Path | None) -> Iterator[str]:
+    try:
+        found = _read(path)
+    except LedgerError:
+        if path is not None:
+            raise
+        yield f"  evidence  none yet: no ledger in {LOCAL}"
+        return
+    row = found.rows.get(id_)
+    if row is None:
+        yield f"  evidence  none in {found.path} ({found.completeness})"
+        return
+    yield f"  verdict   {row['verdict']} (declared {row['declared']}): {row['reason']}"
+    if row["because"]:
+        yield f"  because   {row['because']}"
+    for figure in row["figures"]:
+        yield f"  measured  {terminal.figure(figure)}"
+    for name, sample in row["samples"].items():
+        yield f"  sample    {name}: {len(sample)} values, {min(sample):.4g} to {max(sample):.4g}"
+    yield f"  ledger    {found.path} ({found.block['created']}), {row['seconds']:.2f} s"
+
+
+def _read(path: Path | None) -> ledger.Ledger:
+    return ledger.read(path or ledger.newest(LOCAL))
+
+
+def _catalogue(root: Path) -> catalogue.Catalogue:
+    if not root.is_dir():
+        raise UnknownClaim(f"no folder {str(root)!r} here; run from the project's root, or name it with --claims")
+    return catalogue.read(root)
+
+
+def _matches(expression: str, claim_id: str) -> bool:
+    """Whether an expression of words, `and`, `or`, `not` and brackets accepts an id (a word matches inside it)."""
+    if not expression.strip():
+        return True
+    words = re.sub(
+        r"[^\s()]+",
+        lambda word: word[0] if word[0] in ("and", "or", "not") else str(word[0].lower() in claim_id.lower()),
+        expression,
+    )
+    try:
+        # Only True, False, and, or, not and brackets are left.
+        return bool(eval(words, {"__builtins__": {}}))
+    except SyntaxError:
+        raise UnknownClaim(f"-k {expression!r} is no expression of words, and, or, not and brackets") from None
+
+
+def _nearest(id_: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(id_, known, n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""

@@ -1,0 +1,202 @@
+"""A printed figure, and how a measured value agrees with it.
+
+A figure keeps the text it was printed as, because its last digit says how precisely it was meant: `47.0` is
+anything from 46.95 to 47.05, `47` anything from 46.5 to 47.5, `112e3` anything from 111,500 to 112,500. A leading
+`=` marks a number that was stated, not rounded: `=100` is 100 and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from statistics import median
+from typing import Any
+
+from runtwice.errors import ClaimError, EvidenceError
+
+_NUMBER = re.compile(r"=?[+\-−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d+)?")
+_RANGE_KEYS = ("mid", "low", "high")
+# Half a unit in the last place, with room for the binary rounding of the unit itself.
+_HALF = 0.5 + 1e-9
+
+
+class PrintedNumber(float):
+    """A number as printed: a float that remembers its text and its rounding interval."""
+
+    text: str
+    resolution: float
+
+    def __new__(cls, text: str) -> PrintedNumber:
+        """Parse `text`, e.g. `1,000`, `+0.0032`, `5.7e-14`; ValueError where it is no number."""
+        if not _NUMBER.fullmatch(text.strip()):
+            raise ValueError(f"{text!r} is not a printed number; write it like '47.0', '1,000' or '5.7e-14'")
+        plain = text.strip().replace(",", "").replace("−", "-")
+        number = Decimal(plain.removeprefix("="))
+        self = super().__new__(cls, float(number))
+        self.text = text
+        self.resolution = 0.0 if plain.startswith("=") else float(Decimal(1).scaleb(int(number.as_tuple().exponent)))
+        return self
+
+    @property
+    def low(self) -> float:
+        """The smallest value that prints as this text."""
+        return float(self) - self.resolution / 2
+
+    @property
+    def high(self) -> float:
+        """The largest value that prints as this text."""
+        return float(self) + self.resolution / 2
+
+    def __getnewargs__(self) -> tuple[str]:  # type: ignore[override] # a copy is parsed again
+        return (self.text,)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+class PrintedText(str):
+    """A figure that is a word, such as a label or the name of an error."""
+
+    __slots__ = ()
+
+
+Printed = PrintedNumber | PrintedText | list[Any] | dict[str, Any]
+
+
+def parse(value: object, where: str) -> Printed:
+    """The figure a data file holds: a text, a list of them, or a table of `mid`, `low` and `high`.
+
+    Raises:
+        ClaimError: `value` has another shape; the message starts with `where`.
+    """
+    if isinstance(value, str):
+        return PrintedNumber(value) if _NUMBER.fullmatch(value.strip()) else PrintedText(value)
+    if isinstance(value, list) and value:
+        return [parse(item, where) for item in value]
+    if isinstance(value, dict) and {"low", "high"} <= set(value) <= set(_RANGE_KEYS):
+        return {key: PrintedNumber(value[key]) for key in _RANGE_KEYS if key in value}
+    raise ClaimError(
+        f"{where}: {value!r} is not a figure; write the text as printed ('47.0'), a list of texts, "
+        "or a table {mid, low, high} (mid may be left out)"
+    )
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far a measured value may lie from a printed one and still count as close, and why."""
+
+    because: str
+    abs: float = 0.0
+    rel: float = 0.0
+
+    def allows(self, measured: float, printed: float) -> bool:
+        """True where the two differ by no more than either bound."""
+        return abs(measured - printed) <= max(self.abs, self.rel * abs(printed))
+
+
+class Agreement(StrEnum):
+    """How a measured value stands to the printed figure, from best to worst."""
+
+    EXACT = "exact"
+    CLOSE = "close"
+    MOVED = "moved"
+    NOT_COMPARABLE = "not comparable"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One measured value beside its printed figure.
+
+    Attributes:
+        moved_by: Largest difference, measured minus printed; None for words and where nothing moved.
+        moved_units: The same in units of the last printed place.
+    """
+
+    name: str
+    printed: Any
+    measured: Any
+    agreement: Agreement
+    moved_by: float | None = None
+    moved_units: float | None = None
+
+
+def compare(name: str, measured: Any, printed: Printed, tolerance: Tolerance | None) -> Comparison:
+    """Hold `measured` against `printed`: number by number, the worst of them decides.
+
+    A list is compared item by item; a table of mid, low and high with the median, smallest and largest of the
+    measured sequence.
+
+    Raises:
+        EvidenceError: the shapes do not match, or a measured number is not finite.
+    """
+    pairs = _pairs(name, measured, printed)
+    worst, moved_by, moved_units = Agreement.EXACT, None, None
+    for one, text in pairs:
+        agreement = _agreement(name, one, text, tolerance)
+        if _RANK[agreement] >= _RANK[worst] and isinstance(text, PrintedNumber) and agreement != Agreement.EXACT:
+            difference = float(one) - float(text)
+            if moved_by is None or abs(difference) > abs(moved_by) or agreement != worst:
+                moved_by, moved_units = difference, difference / text.resolution if text.resolution else None
+        worst = max(worst, agreement, key=_RANK.__getitem__)
+    return Comparison(name, printed, _plain(measured), worst, moved_by, moved_units)
+
+
+_RANK = {Agreement.EXACT: 0, Agreement.CLOSE: 1, Agreement.MOVED: 2}
+
+
+def _agreement(name: str, measured: Any, printed: Any, tolerance: Tolerance | None) -> Agreement:
+    if isinstance(printed, PrintedText):
+        return Agreement.EXACT if str(measured) == str(printed) else Agreement.MOVED
+    number = _number(name, measured)
+    if abs(number - printed) <= max(printed.resolution * _HALF, 1e-12 * abs(printed)):
+        return Agreement.EXACT
+    return Agreement.CLOSE if tolerance and tolerance.allows(number, printed) else Agreement.MOVED
+
+
+def _pairs(name: str, measured: Any, printed: Printed) -> list[tuple[Any, Any]]:
+    if isinstance(printed, dict):
+        values = [_number(name, value) for value in _sequence(name, measured, "one value a run")]
+        summary = {"mid": median(values), "low": min(values), "high": max(values)}
+        return [(summary[key], text) for key, text in printed.items()]
+    if isinstance(printed, list):
+        values = _sequence(name, measured, f"{len(printed)} values, as printed")
+        if len(values) != len(printed):
+            raise EvidenceError(f"figure {name!r}: {len(values)} measured values for {len(printed)} printed ones")
+        return [pair for one, text in zip(values, printed) for pair in _pairs(name, one, text)]
+    return [(measured, printed)]
+
+
+def _sequence(name: str, measured: Any, wanted: str) -> list[Any]:
+    if isinstance(measured, str | Mapping) or not hasattr(measured, "__iter__"):
+        raise EvidenceError(f"figure {name!r}: measured {measured!r}; give a sequence of {wanted}")
+    values = list(measured)
+    if not values:
+        raise EvidenceError(f"figure {name!r}: an empty sequence; give {wanted}")
+    return values
+
+
+def _number(name: str, measured: Any) -> float:
+    try:
+        number = float(measured)
+    except (TypeError, ValueError):
+        raise EvidenceError(f"figure {name!r}: measured {measured!r} where a number is printed") from None
+    if not math.isfinite(number):
+        raise EvidenceError(f"figure {name!r}: measured {number}; a figure must be finite")
+    return number
+
+
+def _plain(value: Any) -> Any:
+    """`value` as JSON would hold it, numpy scalars and arrays included."""
+    if isinstance(value, str | bool | int | float) or value is None:
+        return value
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) or hasattr(value, "__iter__"):
+        return [_plain(item) for item in value]
+    return str(value)

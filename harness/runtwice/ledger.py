@@ -1,0 +1,284 @@
+"""The ledger: one JSON file a run, which pytest-benchmark and the tools around it read as one of their own.
+
+Format history of the `claims` block
+  1  `schema`, `created`, `runtwice`, `partial`, `selection` (ids), `command`, `environment`, `controls`,
+     `rows` (one a claim, see `runtwice.row`).
+
+While a run lasts, its rows are appended to a journal beside the ledger (`<ledger>.journal`, JSON lines: a header, then
+a row a line); the ledger is written by rename when the run ends. A killed run leaves the journal, an interrupted one a
+ledger that says `partial`; `read` takes either.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import mean, median, quantiles, stdev
+from typing import IO, Any
+
+from runtwice.errors import LedgerError
+
+SCHEMA = 1
+JOURNAL_SUFFIX = ".journal"
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A run's rows and what they were measured with."""
+
+    path: Path
+    document: dict[str, Any]
+
+    @property
+    def block(self) -> dict[str, Any]:
+        """The `claims` block."""
+        block: dict[str, Any] = self.document["claims"]
+        return block
+
+    @property
+    def rows(self) -> dict[str, dict[str, Any]]:
+        """The rows by claim id."""
+        return {row["id"]: row for row in self.block["rows"]}
+
+    @property
+    def partial(self) -> bool:
+        """True where the run ended before every selected claim was judged."""
+        return bool(self.block["partial"])
+
+    @property
+    def completeness(self) -> str:
+        """`complete, M claims` or `partial, N of M`."""
+        done, selected = len(self.block["rows"]), len(self.block["selection"])
+        return f"partial, {done} of {selected}" if self.partial else f"complete, {done} claims"
+
+
+class Journal:
+    """Appends a run's rows as they are decided, and writes the ledger in the end.
+
+    Args:
+        path: The ledger's path; the journal stands beside it.
+        header: The document without its rows.
+    """
+
+    def __init__(self, path: Path, header: dict[str, Any]) -> None:
+        self.path = path
+        self.header = header
+        self.rows: dict[str, dict[str, Any]] = {}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file: IO[str] = journal_path(path).open("w", encoding="utf-8")
+        self._write(header)
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Keep one claim's row; a later row of the same claim replaces it."""
+        self.rows[row["id"]] = row
+        self._write(row)
+
+    def finish(self, *, partial: bool) -> Path:
+        """Write the ledger by rename, remove the journal, and return the ledger's path."""
+        self._file.close()
+        document = assembled(self.header, self.rows.values(), partial=partial)
+        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        temporary.write_text(_dumped(document, indent=1), encoding="utf-8")
+        temporary.replace(self.path)
+        journal_path(self.path).unlink(missing_ok=True)
+        return self.path
+
+    def _write(self, record: Mapping[str, Any]) -> None:
+        self._file.write(_dumped(record) + "\n")
+        self._file.flush()
+
+
+def journal_path(ledger: Path) -> Path:
+    """Where the journal of a ledger stands."""
+    return ledger.with_name(ledger.name + JOURNAL_SUFFIX)
+
+
+def fresh_path(folder: Path, now: datetime | None = None) -> Path:
+    """A path in `folder` named after the UTC time, that no ledger or journal has taken."""
+    stamp = (now or datetime.now(UTC)).strftime("%Y%m%dT%H%M%SZ")
+    candidates = (folder / f"{stamp}{suffix}.json" for suffix in ("", *(f"-{i}" for i in range(2, 1000))))
+    return next(path for path in candidates if not path.exists() and not journal_path(path).exists())
+
+
+def newest(folder: Path) -> Path:
+    """The ledger (or the path of the ledger a journal belongs to) in `folder` that was written last.
+
+    Raises:
+        LedgerError: there is none.
+    """
+    found = [path for pattern in ("*.json", f"*.json{JOURNAL_SUFFIX}") for path in folder.glob(pattern)]
+    if not found:
+        raise LedgerError(f"no ledger in {folder}; run `pytest claims/` first, or name one with --ledger")
+    path = max(found, key=lambda one: one.stat().st_mtime)
+    return path.with_name(path.name.removesuffix(JOURNAL_SUFFIX))
+
+
+def read(path: Path) -> Ledger:
+    """The ledger at `path`, or what the journal beside it holds.
+
+    Raises:
+        LedgerError: missing, unreadable, truncated, not JSON, not a ledger, or of a later schema.
+    """
+    if not path.exists() and journal_path(path).exists():
+        return Ledger(path, _from_journal(journal_path(path)))
+    text = _text(path)
+    if path.name.endswith(JOURNAL_SUFFIX):
+        return Ledger(path, _from_journal(path))
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        what = "is empty" if not text.strip() else f"is not JSON, or was cut off (line {error.lineno}: {error.msg})"
+        raise LedgerError(f"{path} {what}") from None
+    return Ledger(path, _checked(path, document))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise LedgerError(f"{path} does not exist") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise LedgerError(f"{path} cannot be read: {error}") from None
+
+
+def _from_journal(path: Path) -> dict[str, Any]:
+    """What a journal holds; a last line cut off by the kill is dropped."""
+    records = []
+    for line in _text(path).splitlines():
+        try:
+            records.append(json.loads(line))
+        except json.JSONDecodeError:
+            break
+    if not records:
+        raise LedgerError(f"{path} is empty: the run was killed before it judged anything")
+    header = _checked(path, records[0])
+    rows = {row["id"]: row for row in records[1:]}
+    return assembled(header, rows.values(), partial=True)
+
+
+def _checked(path: Path, document: Any) -> dict[str, Any]:
+    block = document.get("claims") if isinstance(document, dict) else None
+    if not isinstance(block, dict) or not isinstance(block.get("rows"), list):
+        raise LedgerError(f"{path} is not a runtwice ledger: it has no `claims` block with rows")
+    schema = block.get("schema")
+    if not isinstance(schema, int) or schema < 1:
+        raise LedgerError(f"{path}: schema {schema!r} is not a number from 1 up")
+    if schema > SCHEMA:
+        raise LedgerError(
+            f"{path}: schema {schema} is newer than this release reads (up to {SCHEMA}); upgrade runtwice"
+        )
+    return dict(document)
+
+
+def assembled(header: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], *, partial: bool) -> dict[str, Any]:
+    """The whole document: durations go to the benchmark list, everything else to the claims block."""
+    kept = [dict(row) for row in rows]
+    benchmarks = [benchmark(row["id"], timing) for row in kept for timing in row.pop("timings", [])]
+    block = {**header["claims"], "partial": partial, "rows": kept}
+    return {**header, "benchmarks": benchmarks, "claims": block}
+
+
+def header(
+    machine: Mapping[str, Any],
+    commit: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    selection: list[str],
+    command: list[str],
+    version: str,
+) -> dict[str, Any]:
+    """A document without rows."""
+    now = datetime.now(UTC).isoformat()
+    return {
+        "machine_info": dict(machine),
+        "commit_info": dict(commit),
+        "benchmarks": [],
+        "datetime": now,
+        "version": version,
+        "claims": {
+            "schema": SCHEMA,
+            "created": now,
+            "runtwice": version,
+            "partial": True,
+            "selection": selection,
+            "command": command,
+            "environment": dict(environment),
+            "controls": {},
+            "rows": [],
+        },
+    }
+
+
+def benchmark(claim_id: str, timing: Mapping[str, Any]) -> dict[str, Any]:
+    """One entry of pytest-benchmark's list; its full name is the claim's id."""
+    seconds = [float(value) for value in timing["seconds"]]
+    return {
+        "group": timing.get("group"),
+        "name": f"{claim_id}: {timing['name']}",
+        "fullname": claim_id,
+        "params": None,
+        "param": None,
+        "extra_info": {"figure": timing["name"]},
+        "options": {
+            "disable_gc": False,
+            "timer": "perf_counter",
+            "min_rounds": len(seconds),
+            "max_time": 0.0,
+            "min_time": 0.0,
+            "warmup": False,
+        },
+        "stats": _stats(seconds),
+    }
+
+
+def _stats(seconds: list[float]) -> dict[str, Any]:
+    """The fields pytest-benchmark keeps of a list of rounds, one iteration each."""
+    ordered = sorted(seconds)
+    centre, spread = mean(ordered), stdev(ordered) if len(ordered) > 1 else 0.0
+    q1, _, q3 = quantiles(ordered, n=4, method="inclusive") if len(ordered) > 1 else (ordered[0],) * 3
+    fence_low, fence_high = q1 - 1.5 * (q3 - q1), q3 + 1.5 * (q3 - q1)
+    beyond = sum(not fence_low <= value <= fence_high for value in ordered)
+    far = sum(abs(value - centre) > spread for value in ordered)
+    return {
+        "min": ordered[0],
+        "max": ordered[-1],
+        "mean": centre,
+        "stddev": spread,
+        "rounds": len(ordered),
+        "median": median(ordered),
+        "iqr": q3 - q1,
+        "q1": q1,
+        "q3": q3,
+        "iqr_outliers": beyond,
+        "stddev_outliers": far,
+        "outliers": f"{far};{beyond}",
+        "ld15iqr": min((value for value in ordered if value >= fence_low), default=ordered[0]),
+        "hd15iqr": max((value for value in ordered if value <= fence_high), default=ordered[-1]),
+        "ops": 1.0 / centre if centre else 0.0,
+        "total": math.fsum(ordered),
+        "data": seconds,
+        "iterations": 1,
+    }
+
+
+def _dumped(value: Any, indent: int | None = None) -> str:
+    return json.dumps(finite(value), indent=indent, allow_nan=False, ensure_ascii=False)
+
+
+def finite(value: Any) -> Any:
+    """`value` for JSON: numbers that are not finite as the words `nan`, `inf`, `-inf`; unknown objects as text."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return str(value) if isinstance(value, str) else value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(float(value))
+    if isinstance(value, Mapping):
+        return {str(key): finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [finite(item) for item in value]
+    return finite(value.tolist()) if hasattr(value, "tolist") else str(value)

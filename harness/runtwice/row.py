@@ -1,0 +1,80 @@
+"""A claim's row in the ledger: everything one run has to say of one claim, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from runtwice.claim import Claim, Declaration
+from runtwice.evidence import Evidence
+from runtwice.figure import Printed, PrintedNumber
+from runtwice.ledger import finite
+from runtwice.verdict import Conclusion, Verdict
+
+
+def build(
+    claim: Claim,
+    declaration: Declaration,
+    declared: Verdict,
+    conclusion: Conclusion,
+    *,
+    evidence: Evidence | None = None,
+    nodeid: str = "",
+    seconds: float = 0.0,
+    fingerprint: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The row of one judged claim.
+
+    Args:
+        claim: The claim.
+        declaration: What its test declared.
+        declared: The verdict declared for this environment.
+        conclusion: The verdict reached.
+        evidence: What was measured, where the test ran.
+        nodeid: Where the test stands.
+        seconds: What the test cost, without shared fixtures.
+        fingerprint: What the result depends on.
+    """
+    measured = evidence or Evidence(claim)
+    row = {
+        "id": claim.id,
+        "kind": claim.kind,
+        "tier": claim.tier,
+        "verdict": conclusion.verdict.value,
+        "reason": conclusion.reason,
+        "verb": conclusion.verb,
+        "declared": declared.value,
+        "because": declaration.because,
+        "as_declared": as_declared(conclusion, declared),
+        "statistic": conclusion.statistic(),
+        "figures": [
+            {**vars(one), "agreement": one.agreement.value, "printed": as_printed(one.printed)}
+            for one in measured.comparisons
+        ],
+        "samples": measured.samples,
+        "capped": measured.capped,
+        "examples": measured.examples,
+        "settings": measured.measuring,
+        "timings": [vars(timing) for timing in measured.timings],
+        "seconds": seconds,
+        "nodeid": nodeid,
+        "fingerprint": dict(fingerprint or {}),
+    }
+    plain: dict[str, Any] = finite(row)
+    return plain
+
+
+def as_declared(conclusion: Conclusion, declared: Verdict) -> bool:
+    """True where the verdict is the declared one, or nothing could be said: not run here, or a noisy machine."""
+    return conclusion.verdict in (declared, Verdict.NOT_RUN) or conclusion.noisy
+
+
+def as_printed(figure: Printed) -> Any:
+    """A figure as it was printed, text by text."""
+    if isinstance(figure, PrintedNumber):
+        return figure.text
+    if isinstance(figure, dict):
+        return {key: as_printed(value) for key, value in figure.items()}
+    if isinstance(figure, list):
+        return [as_printed(value) for value in figure]
+    return str(figure)

@@ -1,0 +1,146 @@
+"""How a run reads on a terminal: the table by topic, what is not as declared, what moved, and one line a claim."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import IO, Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from runtwice.verdict import Verdict
+
+Row = Mapping[str, Any]
+
+STYLES = {
+    Verdict.HOLDS: "green",
+    Verdict.REFUTED: "magenta",
+    Verdict.WITHIN_NOISE: "yellow",
+    Verdict.UNDECIDED: "yellow",
+    Verdict.RECORDED: "cyan",
+    Verdict.NOT_RUN: "dim",
+    Verdict.ERROR: "red",
+}
+# pytest's one-letter progress, where the verdict is as declared.
+LETTERS = {
+    Verdict.HOLDS: ".",
+    Verdict.REFUTED: "r",
+    Verdict.WITHIN_NOISE: "~",
+    Verdict.UNDECIDED: "?",
+    Verdict.RECORDED: "-",
+    Verdict.NOT_RUN: "n",
+    Verdict.ERROR: "e",
+}
+
+
+def console(file: IO[str], *, colour: bool, width: int | None = None) -> Console:
+    """A console that is plain where colour is off; NO_COLOR is honoured by rich itself."""
+    return Console(
+        file=file,
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        width=width,
+        highlight=False,
+    )
+
+
+def summary(out: Console, rows: Sequence[Row], *, verbose: bool) -> None:
+    """Print the counts by topic, then (verbose) a line a claim, or else only what asks for attention."""
+    out.print(_counts(rows))
+    if verbose:
+        for row in rows:
+            out.print(line(row), soft_wrap=True)
+        return
+    unexpected = [row for row in rows if not row["as_declared"]]
+    moved = [row for row in rows if _moved(row) and row not in unexpected]
+    _section(out, "not as declared", unexpected)
+    _section(out, "figures that moved", moved)
+
+
+def line(row: Row) -> Text:
+    """Id, verdict and measured beside printed figures, or the reason where there are none."""
+    text = Text(f"{row['id']}  ")
+    text.append(row["verdict"], style=STYLES[Verdict(row["verdict"])])
+    if not row["as_declared"]:
+        text.append(f" (declared {row['declared']})", style="bold red")
+    figures = "; ".join(figure(one) for one in row["figures"])
+    text.append(f"  {figures or row['reason']}")
+    if row["figures"] and (row["statistic"] or row["verdict"] in (Verdict.ERROR, Verdict.NOT_RUN)):
+        text.append(f"  [{row['reason']}]")
+    return text
+
+
+def figure(comparison: Mapping[str, Any]) -> str:
+    """`name measured (printed …: exact)`."""
+    moved = comparison["moved_by"]
+    by = f" by {moved:+.3g}" if isinstance(moved, float) and comparison["agreement"] == "moved" else ""
+    return (
+        f"{comparison['name']} {_shown(comparison['measured'])} "
+        f"(printed {_shown(comparison['printed'])}: {comparison['agreement']}{by})"
+    )
+
+
+def _section(out: Console, title: str, rows: Sequence[Row]) -> None:
+    if rows:
+        out.print(f"{title} ({len(rows)})", style="bold")
+        for row in rows:
+            out.print(Text("  ") + line(row), soft_wrap=True)
+
+
+def _counts(rows: Sequence[Row]) -> Table:
+    """Counts by topic; a verdict that no claim has gets no column."""
+    present = [verdict for verdict in Verdict if any(row["verdict"] == verdict for row in rows)]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("topic", no_wrap=True)
+    for verdict in present:
+        table.add_column(verdict.value, justify="right", style=STYLES[verdict], no_wrap=True)
+    for name in ("not as declared", "moved", "seconds"):
+        table.add_column(name, justify="right", no_wrap=True)
+    topics = sorted({row["id"].split(".", 1)[0] for row in rows})
+    for topic in topics:
+        table.add_row(topic, *_cells(present, [row for row in rows if row["id"].split(".", 1)[0] == topic]))
+    if len(topics) > 1:
+        table.add_section()
+        table.add_row("all", *_cells(present, rows))
+    return table
+
+
+def _cells(present: Sequence[Verdict], rows: Sequence[Row]) -> Iterator[str]:
+    verdicts = Counter(row["verdict"] for row in rows)
+    yield from (str(verdicts[verdict] or "·") for verdict in present)
+    yield str(sum(not row["as_declared"] for row in rows) or "·")
+    yield str(sum(_moved(row) for row in rows) or "·")
+    yield f"{sum(row['seconds'] for row in rows):.1f}"
+
+
+def _moved(row: Row) -> bool:
+    return any(one["agreement"] == "moved" for one in row["figures"])
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        shown = [_shown(item) for item in value]
+        return "[" + ", ".join(shown if len(shown) <= 8 else [*shown[:7], f"… {len(shown)} in all"]) + "]"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_shown(item)}" for key, item in value.items())
+    return str(value)
+
+
+@contextmanager
+def progress_bar(out: Console, what: str, total: int) -> Iterator[Any]:
+    """A bar on a terminal, one line elsewhere; gives the function that advances it."""
+    if not out.is_terminal:
+        out.print(f"{what}: {total} runs …")
+        yield lambda: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda: bar.advance(task)
