@@ -147,7 +147,4 @@ class ModelledCollector:
 
 def startup_heap(entries: int = 400_000) -> OldHeap:
     """Long-lived objects, as a server's registries are: dictionaries that hold a list each."""
-    return [
-        {"number": number, "name": f"entry {number}", "fields": [number, str(number)]}
-        for number in range(entries)
-    ]
+    return [{"number": number, "name": f"entry {number}", "fields": [number, str(number)]} for number in range(entries)]

@@ -176,9 +176,7 @@ class Decoder:
             raise ValueError(f"position {positions[-1]} is beyond the model's {self.shape.positions}")
         return self.weights.embedding[np.asarray(tokens, np.intp)] + self.weights.position[positions]
 
-    def _project(
-        self, number: int, layer: Layer, x: Float32Array
-    ) -> tuple[Float32Array, Float32Array, Float32Array]:
+    def _project(self, number: int, layer: Layer, x: Float32Array) -> tuple[Float32Array, Float32Array, Float32Array]:
         width = self.shape.width
         qkv = float32_only(f"projections of layer {number}", x @ layer.qkv)  # (n, w) -> (n, 3w)
         return qkv[:, :width] * width**-0.5, qkv[:, width : 2 * width], qkv[:, 2 * width :]
@@ -188,9 +186,7 @@ class Decoder:
         self.keys[number].reshape(-1, width)[cells] = keys
         self.values[number].reshape(-1, width)[cells] = values
 
-    def _attend_prefix(
-        self, number: int, queries: Float32Array, blocks: IndexArray, start: int
-    ) -> Float32Array:
+    def _attend_prefix(self, number: int, queries: Float32Array, blocks: IndexArray, start: int) -> Float32Array:
         """Causal attention of the rows from ``start`` on, in tiles so that no masked half is computed."""
         width = self.shape.width
         keys = self.keys[number].take(blocks, axis=0).reshape(-1, width)  # (k, 16, w) -> (t, w)

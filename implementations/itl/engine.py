@@ -28,9 +28,7 @@ Mark = tuple[float, float]
 class Model(Protocol):
     """What the engine asks of a model; see ``decoder.Decoder``. Requests are known by their block tables."""
 
-    def prefill(
-        self, tokens: Sequence[int], start: int, table: Sequence[int], last: bool = True
-    ) -> int | None:
+    def prefill(self, tokens: Sequence[int], start: int, table: Sequence[int], last: bool = True) -> int | None:
         """Compute a stretch of a prompt; the token that follows, where the prompt ends."""
 
     def decode(
@@ -115,9 +113,7 @@ class Engine:
             drained = not self._work_left
         worker_cpu_s = getattr(self.intake, "worker_cpu_s", 0.0)
         collections = list(self.collector.pauses)
-        return self._log.finish(
-            self.config, self._requests, collections, self._refusals, drained, worker_cpu_s
-        )
+        return self._log.finish(self.config, self._requests, collections, self._refusals, drained, worker_cpu_s)
 
     @property
     def _work_left(self) -> bool:

@@ -131,17 +131,13 @@ class RunLog:
     def steps(self) -> list[tuple[float, float, int, Captured]]:
         """(start, end, decodes, captured size | "eager" | None) of each step."""
         columns = (self.step[name].tolist() for name in ("start_s", "end_s", "n_decode", "captured"))
-        return [
-            (start, end, int(decodes), _captured(int(code))) for start, end, decodes, code in zip(*columns)
-        ]
+        return [(start, end, int(decodes), _captured(int(code))) for start, end, decodes, code in zip(*columns)]
 
     @cached_property
     def segments(self) -> list[tuple[int, str, float, float, float]]:
         """(step, kind, start, end, processor seconds) of each segment."""
         columns = (self.segment[name].tolist() for name in SEGMENT_COLUMNS)
-        return [
-            (int(step), KINDS[int(kind)], start, end, cpu) for step, kind, start, end, cpu in zip(*columns)
-        ]
+        return [(int(step), KINDS[int(kind)], start, end, cpu) for step, kind, start, end, cpu in zip(*columns)]
 
     @cached_property
     def emissions(self) -> list[tuple[int, float, int]]:
@@ -167,9 +163,7 @@ class RunLog:
 
     def ttft_s(self) -> FloatArray:
         """Seconds from arrival to first token of each request that got one, in order of arrival."""
-        return np.array(
-            [row.first_token_s - row.arrival_s for row in self.requests if row.first_token_s is not None]
-        )
+        return np.array([row.first_token_s - row.arrival_s for row in self.requests if row.first_token_s is not None])
 
     def gap_percentiles_ms(self, *percents: float) -> list[float]:
         """Percentiles of the gaps, in milliseconds."""

@@ -178,9 +178,7 @@ class Scheduler:
         self.pool.check(request.blocks for request in self.running)
         for request in (*self.waiting, *self.evicted):
             if request.blocks:
-                raise ValueError(
-                    f"request {request.number} holds {len(request.blocks)} blocks and is not running"
-                )
+                raise ValueError(f"request {request.number} holds {len(request.blocks)} blocks and is not running")
 
     def _refusal(self, request: Request) -> Refused | None:
         if request.prompt_tokens < 1:

@@ -116,9 +116,7 @@ def _swelling_poisson(rng: random.Random, duration_s: float, rate_per_s: float) 
 
 def _request(rng: random.Random, number: int, time_s: float, keep_text: bool) -> Arrival:
     document = rng.random() < DOCUMENT_SHARE
-    chars = (
-        rng.randint(*DOCUMENT_CHARS) if document else int(rng.lognormvariate(LOG_CHARS_MEAN, LOG_CHARS_SD))
-    )
+    chars = rng.randint(*DOCUMENT_CHARS) if document else int(rng.lognormvariate(LOG_CHARS_MEAN, LOG_CHARS_SD))
     words: list[str] = []
     n_words, n_numbers, n_chars = _draw_words(rng, chars, words if keep_text else None)
     extra = int(rng.expovariate(1 / MEAN_EXTRA_TOKENS))

@@ -32,6 +32,5 @@ def test_tokens_equal_a_full_prefix_reference(serve, small_decoder, reference, s
     model = small_decoder(config.kv_blocks)
     log, prompts = serve(CROWD, model=model, config=config)
     assert log.tokens == {
-        number: reference(model.weights, prompts[number], max_new)
-        for number, (_, _, max_new) in enumerate(CROWD)
+        number: reference(model.weights, prompts[number], max_new) for number, (_, _, max_new) in enumerate(CROWD)
     }
