@@ -1,4 +1,14 @@
+"""Experiments of this topic that several claims share, each run once a session, and builders of small logs."""
+
 import pytest
+
+
+@pytest.fixture(scope="session")
+def bursts():
+    """Engine runs under memory pressure, by number of seeds."""
+    from claims.experiments import engine_runs
+
+    return engine_runs.bursts
 
 
 @pytest.fixture

@@ -110,9 +110,7 @@ class Partition:
         return self.graph_identifiable and not (self.baseline.falling or len(self.negative_baseline_steps))
 
 
-def partition(
-    log: EventLog, baseline: Baseline | tuple[float, float] | None = None, rules: Rules = RULES
-) -> Partition:
+def partition(log: EventLog, baseline: Baseline | tuple[float, float] | None = None, rules: Rules = RULES) -> Partition:
     """Splits every gap of a log over `LABELS`.
 
     Args:
