@@ -127,8 +127,7 @@ def test_evictions_charged_twice_exceed_the_gap(evidence, causes):
 
 @claim("itl.correction-gc-inflation")
 def test_a_collection_left_in_the_total_invents_excess(evidence, small_log, step):
-    """The second example, and eager decodes with a collection drawn from seeds: graph excess both ways, against work
-    over baseline."""
+    """The second example, and eager decodes with a collection drawn from seeds: excess against work over baseline."""
     from claims.experiments.worked_examples import EXAMPLES
     from implementations.itl.misattribution import graph_excess_with_collections_in_total as with_collections
 
@@ -139,18 +138,19 @@ def test_a_collection_left_in_the_total_invents_excess(evidence, small_log, step
     evidence.figure("graph_invented_ms", wrong.parts["graph"][0])
     evidence.figure("graph_correct_ms", right.parts["graph"][0])
     for seed in evidence.given("seeds"):
-        work, pause, over = np.random.default_rng(seed).integers(1, 30, 3)
-        length, base = int(work + pause), float(max(work - over, 0))
+        rng = np.random.default_rng(seed)
+        work, pause = (int(length) for length in rng.integers(2, 30, 2))
+        base, length = float(rng.integers(1, work)), work + pause
         log = small_log(
             [step(0, length, [("decode", 0, length)], "eager")],
-            collections=[(0, int(pause))],
+            collections=[(0, pause)],
             emitted=[0, length],
             baseline=(0.0, base),
         )
         evidence.procedure(
             wrong=with_collections(log.log(), log.baseline).parts["graph"][0],
             right=log.gaps()[0].parts["graph"],
-            correct=float(work - base),
+            correct=work - base,
             label=f"{work} ms of work, {pause} of collection, baseline {base}",
         )
 
