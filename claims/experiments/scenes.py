@@ -6,6 +6,7 @@ faultless engine would write: nothing overlaps.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 
 from hypothesis import strategies as st
@@ -96,3 +97,34 @@ def _cuts(fewest: int, most: int) -> st.SearchStrategy[list[int]]:
 
 def _every_other(cuts: list[int]) -> list[tuple[int, int]]:
     return list(zip(cuts[::2], cuts[1::2]))
+
+
+# --- what a scene says, tick by tick, as sets ----------------------------------------------------------------------
+
+
+def gap_ticks(scene: Scene) -> list[tuple[int, set[int]]]:
+    """The request and the ticks of every gap, by request and time."""
+    times: dict[int, list[int]] = {}
+    for request, tick, _ in scene.emissions:
+        times.setdefault(request, []).append(tick)
+    return [(request, set(range(*gap))) for request in sorted(times) for gap in pairwise(sorted(times[request]))]
+
+
+def evicted_ticks(scene: Scene, request: int) -> set[int]:
+    """When a request is evicted; an open eviction lasts to the end of the scene."""
+    return covered((start, END if end is None else end) for who, start, end in scene.evictions if who == request)
+
+
+def collected_ticks(scene: Scene) -> set[int]:
+    """When a collection runs."""
+    return covered((start, end) for start, end, _ in scene.collections)
+
+
+def segment_ticks(scene: Scene, kind: str | None = None) -> set[int]:
+    """When a segment of this kind, or of any, runs."""
+    return covered(segment[2:4] for segment in scene.segments if kind in (None, segment[1]))
+
+
+def covered(some: Iterable[tuple[int, int]]) -> set[int]:
+    """The ticks that any of the windows covers."""
+    return {tick for window in some for tick in range(*window)}

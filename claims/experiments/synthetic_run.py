@@ -41,7 +41,7 @@ class _Records:
     evictions: list = field(default_factory=list)
 
 
-def planned_steps(seed: int, n_steps: int = 400, evictions: bool = True) -> list[PlannedStep]:
+def planned_steps(seed: int, n_steps: int = 1000, evictions: bool = True) -> list[PlannedStep]:
     """Draws the steps of a run; about one in fifty evicts a request for a few steps."""
     rng = np.random.default_rng(seed)
     back_at = {}

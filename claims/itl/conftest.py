@@ -60,3 +60,11 @@ def causes():
     from implementations.itl.timeline import CAUSES
 
     return CAUSES
+
+
+@pytest.fixture
+def primary_cause():
+    """The post's rule for the primary cause of a gap."""
+    from implementations.itl.tail import primary_cause
+
+    return primary_cause
