@@ -140,7 +140,5 @@ def cause_histogram(
     place = np.searchsorted(edges, partition.gap_ms, side="right") - 1
     inside = (place >= 0) & (place < len(edges) - 1)
     answers = _primary(partition.gap_ms, partition.parts, mixed, 1.0, 0.25)
-    flat = np.bincount(
-        answers[inside] * (len(edges) - 1) + place[inside], minlength=len(ANSWERS) * (len(edges) - 1)
-    )
+    flat = np.bincount(answers[inside] * (len(edges) - 1) + place[inside], minlength=len(ANSWERS) * (len(edges) - 1))
     return dict(zip(ANSWERS, flat.reshape(len(ANSWERS), -1)))

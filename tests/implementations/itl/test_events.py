@@ -199,7 +199,5 @@ def test_unreadable_npz_names_the_file(tmp_path):
     with pytest.raises(ValueError, match=r"log\.npz: not a readable event log"):
         EventLog.load(path)
     np.savez(path, schema=np.array(9))
-    with pytest.raises(
-        ValueError, match=r"log\.npz: not a readable event log: schema 9, this version reads 1"
-    ):
+    with pytest.raises(ValueError, match=r"log\.npz: not a readable event log: schema 9, this version reads 1"):
         EventLog.load(path)

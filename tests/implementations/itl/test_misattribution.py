@@ -75,9 +75,7 @@ def test_without_collections_the_total_is_right():
 def test_remainder_hides_lost_segments():
     """Residual as what is left makes parts add up with every prefill dropped from the log."""
     log = log_ms()
-    lost = partition(
-        EventLog.from_events(**{**log.to_events(), "segments": [(1, "decode", 0.03, 0.04)]}), (0, 10)
-    )
+    lost = partition(EventLog.from_events(**{**log.to_events(), "segments": [(1, "decode", 0.03, 0.04)]}), (0, 10))
     parts = residual_as_remainder(lost.gap_ms, lost.parts)
     assert amounts(parts) == {"forward": 10, "residual": 30}
     assert total(parts) == pytest.approx(40)

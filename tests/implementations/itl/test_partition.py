@@ -91,9 +91,7 @@ CASES = {
         {"steps": [(0, 50, 1, 16)], "segments": MIXED_STEP, "gaps": [(0, 50)]},
         [{"tok": 5, "preempt": 2, "prefill": 33, "forward": 8, "residual": 2}],
     ),
-    "overlapping evictions": Case(
-        evicted((0, 20), (10, 30)), [{"preempt": 30, "forward": 10}], [{"prefill": 30}]
-    ),
+    "overlapping evictions": Case(evicted((0, 20), (10, 30)), [{"preempt": 30, "forward": 10}], [{"prefill": 30}]),
     "nested evictions": Case(evicted((0, 30), (10, 20)), [{"preempt": 30, "forward": 10}]),
     "duplicate evictions": Case(evicted((0, 30), (0, 30)), [{"preempt": 30, "forward": 10}]),
     "touching evictions": Case(evicted((0, 10), (10, 30)), [{"preempt": 30, "forward": 10}]),
@@ -101,9 +99,7 @@ CASES = {
         evicted((20, 25), (0, 5), (10, 15)), [{"preempt": 15, "prefill": 15, "forward": 10}]
     ),
     "open eviction": Case(evicted((10, None)), [{"preempt": 30, "prefill": 10}]),
-    "open eviction from before": Case(
-        evicted((-1000, None)), [{"preempt": 40}], [{"prefill": 30, "forward": 10}]
-    ),
+    "open eviction from before": Case(evicted((-1000, None)), [{"preempt": 40}], [{"prefill": 30, "forward": 10}]),
     "two open evictions": Case(evicted((0, None), (10, None)), [{"preempt": 40}]),
     "eviction ending in NaN": Case(evicted((10, float("nan"))), [{"preempt": 30, "prefill": 10}]),
     "eviction from the start ending in NaN": Case(evicted((0, float("nan"))), [{"preempt": 40}]),
@@ -458,9 +454,7 @@ def test_long_gaps_reconcile_relative_to_their_length():
     """A gap of seconds with an eviction and eager steps adds up to a few units in its last place."""
     steps = [(100 * i, 100 * i + 95, 40, "eager") for i in range(95)]
     segments = [(i, "decode", 100 * i + 3, 100 * i + 90, 61.7) for i in range(95)]
-    got = partition(
-        log_ms(steps=steps, segments=segments, gaps=[(7, 9473)], evictions=[(33.3, 4567.89)]), (0.7, 3.1)
-    )
+    got = partition(log_ms(steps=steps, segments=segments, gaps=[(7, 9473)], evictions=[(33.3, 4567.89)]), (0.7, 3.1))
     assert abs(got.unreconciled_ms[0]) <= 4 * np.spacing(got.gap_ms[0])
 
 
@@ -481,9 +475,7 @@ class TestFlags:
     )
     def test_emission_inside_an_eviction(self, evictions, contradicted):
         """A token that came while its request was on record as evicted is flagged."""
-        assert partition(log_ms(evictions=evictions), (0, 10)).emitted_while_evicted.tolist() == [
-            contradicted
-        ]
+        assert partition(log_ms(evictions=evictions), (0, 10)).emitted_while_evicted.tolist() == [contradicted]
 
     def test_live_but_skipped_steps_are_counted(self):
         """Three decode steps in one gap without an eviction: the request sat out two."""
@@ -555,9 +547,7 @@ class TestFittedBaseline:
         assert (len(got), got.baseline.identifiable, got.graph_identifiable) == (0, False, True)
         assert got.parts["gc"].shape == got.context["gc"].shape == (0,)
 
-    @pytest.mark.parametrize(
-        ("n_decode", "parts"), [(40, {"forward": 30}), (16, {"graph": 10, "forward": 20})]
-    )
+    @pytest.mark.parametrize(("n_decode", "parts"), [(40, {"forward": 30}), (16, {"graph": 10, "forward": 20})])
     def test_one_captured_size_judges_only_its_own(self, n_decode, parts):
         """A single captured size says what that size costs and nothing about another."""
         got = partition(

@@ -106,11 +106,7 @@ def test_shares_of_a_tail_add_up(q):
     split = partition(engine_log(5_000), BASELINE)
     tail = tail_decomposition(split, q)
     assert sum(tail.share.values()) == pytest.approx(1)
-    assert (
-        sum(tail.count.values())
-        == tail.gaps
-        == np.count_nonzero(split.gap_ms >= np.percentile(split.gap_ms, q))
-    )
+    assert sum(tail.count.values()) == tail.gaps == np.count_nonzero(split.gap_ms >= np.percentile(split.gap_ms, q))
 
 
 def test_tail_without_length_has_no_shares():
