@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from runtwice import __version__, catalogue, ledger, terminal
+from runtwice import __version__, catalogue, completeness, ledger, terminal
 from runtwice.errors import LedgerError, RuntwiceError, UnknownClaim
 from runtwice.row import as_printed
 from runtwice.session import LOCAL
@@ -99,6 +99,21 @@ def show(id: str | None, ledger: Path | None, root: Path) -> None:  # noqa: A002
         click.echo(line)
     for line in _evidence(id, ledger):
         click.echo(line)
+
+
+@main.command("completeness")
+@_claims_option
+def show_completeness(root: Path) -> None:
+    """Say which claims of the inventory are tested, exempt, pending or missing; exit 1 if any is missing."""
+    found = completeness.coverage(completeness.read_inventory(root), _catalogue(root))
+    click.echo(f"{'topic':12}{'tested':>8}{'exempt':>8}{'pending':>9}{'missing':>9}{'unknown':>9}")
+    for one in found:
+        lists = (one.tested, one.exempt, one.pending, one.missing, one.unknown)
+        click.echo(f"{one.topic:12}" + "".join(f"{len(ids):>{w}}" for ids, w in zip(lists, (8, 8, 9, 9, 9))))
+    faults = [f"{kind} {id_}" for one in found for kind in ("missing", "unknown") for id_ in getattr(one, kind)]
+    for fault in faults:
+        click.echo(fault)
+    sys.exit(1 if faults else 0)
 
 
 def _show_ledger(found: ledger.Ledger) -> None:

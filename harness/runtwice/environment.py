@@ -21,7 +21,7 @@ import psutil
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from runtwice.errors import ClaimError
 
@@ -96,6 +96,13 @@ def missing(need: str, *, machine_shared: bool) -> str:
         return ""
     version = _version(Requirement(need).name)
     return need if version is None else f"{need} (found {version})"
+
+
+def fix_threads() -> None:
+    """Give BLAS and OpenMP one thread, here and in child processes, where the environment does not say otherwise."""
+    for name in THREAD_VARIABLES:
+        os.environ.setdefault(name, "1")
+    threadpool_limits(int(os.environ["OMP_NUM_THREADS"]))
 
 
 def machine_info() -> dict[str, Any]:

@@ -65,6 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     if any(_holds_claims(config, argument) for argument in config.args):
         config.option.continue_on_collection_errors = True
+        environment.fix_threads()
     _group_by_topic(config)
 
 
