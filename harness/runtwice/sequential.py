@@ -8,6 +8,7 @@ Leaves out: one-sided alternatives with known sizes, which would stop sooner, an
 from __future__ import annotations
 
 import math
+from bisect import insort
 from functools import lru_cache
 
 import numpy as np
@@ -79,7 +80,7 @@ class SignEProcess:
         return self._log_peak >= _threshold(alpha)
 
 
-def sign_sequence(values: ArrayLike, confidence: float = 0.95) -> Estimate:
+class SignSequence:
     """Median of values that arrive one by one, with an interval that holds at every stopping time.
 
     The interval is the sign e-process turned inside out: all centres c for which the process fed with `value > c` has
@@ -87,46 +88,72 @@ def sign_sequence(values: ArrayLike, confidence: float = 0.95) -> Estimate:
     therefore costs nothing. It covers the median of whatever distribution the values share; symmetry is not needed.
 
     Args:
+        confidence: coverage of the interval at all lengths together.
+    """
+
+    def __init__(self, confidence: float = 0.95) -> None:
+        check_fraction("confidence", confidence)
+        self.confidence = confidence
+        self.values: list[float] = []
+        self._ordered: list[float] = []
+        self._low, self._high = -math.inf, math.inf
+        self._against_zero = SignEProcess()
+
+    def update(self, value: float) -> None:
+        """Take in one finite value."""
+        self.values.append(value)
+        insort(self._ordered, value)
+        if value != 0.0:
+            self._against_zero.update(value > 0.0)
+        spare, last = _tolerated_losses(len(self.values), 1 - self.confidence), len(self.values) - 1
+        if spare >= 0:
+            self._low = max(self._low, self._ordered[spare])
+            self._high = min(self._high, self._ordered[last - spare])
+            if self._low > self._high:  # the values drifted (probability below alpha): the latest interval stands
+                self._low, self._high = self._ordered[spare], self._ordered[last - spare]
+
+    def estimate(self) -> Estimate:
+        """The median and its interval so far.
+
+        Returns:
+            `p_value` is 1 over the largest E against 0 so far; `detectable` is the smallest median that n normal
+            values of this spread would have told from 0 with 80% power.
+
+        Raises:
+            TooFewSamples: fewer values than even unanimous ones would need (7 at 95%, 10 at 99%).
+        """
+        alpha, sample = 1 - self.confidence, np.array(self.values)
+        if sample.size < unanimous(alpha):
+            raise TooFewSamples(sample.size, unanimous(alpha))
+        still = is_constant(sample)
+        return Estimate(
+            value=float(np.clip(np.median(sample), self._low, self._high)),
+            low=self._low,
+            high=self._high,
+            confidence=self.confidence,
+            n=sample.size,
+            detectable=0.0 if still else _median_shift(sample.size, alpha) * float(sample.std(ddof=1)),
+            method="median, sign e-process turned into an interval",
+            p_value=math.exp(-self._against_zero.log_peak),
+            constant=still,
+        )
+
+
+def sign_sequence(values: ArrayLike, confidence: float = 0.95) -> Estimate:
+    """`SignSequence` of values that are all there.
+
+    Args:
         values: shape (n,), in order of arrival.
         confidence: coverage of the interval at all lengths together.
 
-    Returns:
-        The median; `p_value` is 1 over the largest E against 0 so far; `detectable` is the smallest median that n
-        normal values of this spread would have told from 0 with 80% power.
-
     Raises:
-        TooFewSamples: fewer values than even unanimous ones would need (7 at 95%, 10 at 99%).
+        TooFewSamples: as `SignSequence.estimate`.
         BadSample: what `as_sample` refuses.
     """
-    sample = as_sample(values, "values")
-    check_fraction("confidence", confidence)
-    alpha = 1 - confidence
-    needed = unanimous(alpha)
-    if sample.size < needed:
-        raise TooFewSamples(sample.size, needed)
-    low, high = _running_interval(sample, needed, alpha)
-    value, still = float(np.clip(np.median(sample), low, high)), is_constant(sample)
-    detectable = 0.0 if still else _median_shift(sample.size, alpha) * float(sample.std(ddof=1))
-    p_value = _sequence_p(sample)
-    method = "median, sign e-process turned into an interval"
-    return Estimate(value, low, high, confidence, sample.size, detectable, method, p_value, constant=still)
-
-
-def _running_interval(sample: Floats, needed: int, alpha: float) -> tuple[float, float]:
-    """Intersection over all lengths; where it is empty (probability below alpha), the last one."""
-    spans = []
-    for length in range(needed, sample.size + 1):
-        ordered, spare = np.sort(sample[:length]), _tolerated_losses(length, alpha)
-        spans.append((float(ordered[spare]), float(ordered[length - 1 - spare])))
-    low, high = max(span[0] for span in spans), min(span[1] for span in spans)
-    return (low, high) if low <= high else spans[-1]
-
-
-def _sequence_p(sample: Floats) -> float:
-    process = SignEProcess()
-    for value in sample[sample != 0.0]:
-        process.update(bool(value > 0.0))
-    return math.exp(-process.log_peak)
+    sequence = SignSequence(confidence)
+    for value in as_sample(values, "values").tolist():
+        sequence.update(value)
+    return sequence.estimate()
 
 
 @lru_cache(maxsize=64)
