@@ -454,13 +454,19 @@ class Worker:
         fast: the other; None times the slow arm alone.
         max_seconds: time planned for all processes, of which one takes its part.
         cwd: folder the process starts in.
+        budget_s: time for the rounds of one process instead, set-up and warm-up not counted.
 
     Raises:
         UnfitArm: a module that this process cannot find either.
     """
 
     def __init__(
-        self, slow: Arm, fast: Arm | None, max_seconds: float, cwd: str | os.PathLike[str] | None = None
+        self,
+        slow: Arm,
+        fast: Arm | None,
+        max_seconds: float,
+        cwd: str | os.PathLike[str] | None = None,
+        budget_s: float | None = None,
     ) -> None:
         named = {"slow": slow} if fast is None else {"slow": slow, "fast": fast}
         for arm in named.values():
@@ -468,7 +474,7 @@ class Worker:
             if arm.setup is not None:
                 _find(arm.setup)
         self._arms = [{"name": name, **arm.as_dict()} for name, arm in named.items()]
-        self._budget_s = _budget(max_seconds)
+        self._budget_s = _budget(max_seconds) if budget_s is None else budget_s
         self._round_s = round_seconds(max_seconds)
         self._patience_s = max(60.0, 10 * max_seconds)
         self._cwd = cwd
