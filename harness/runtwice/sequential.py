@@ -89,6 +89,10 @@ class SignSequence:
 
     Args:
         confidence: coverage of the interval at all lengths together.
+
+    Attributes:
+        low: lower end of the interval so far, minus infinity below the first length that can decide.
+        high: its upper end.
     """
 
     def __init__(self, confidence: float = 0.95) -> None:
@@ -96,7 +100,7 @@ class SignSequence:
         self.confidence = confidence
         self.values: list[float] = []
         self._ordered: list[float] = []
-        self._low, self._high = -math.inf, math.inf
+        self.low, self.high = -math.inf, math.inf
         self._against_zero = SignEProcess()
 
     def update(self, value: float) -> None:
@@ -107,10 +111,10 @@ class SignSequence:
             self._against_zero.update(value > 0.0)
         spare, last = _tolerated_losses(len(self.values), 1 - self.confidence), len(self.values) - 1
         if spare >= 0:
-            self._low = max(self._low, self._ordered[spare])
-            self._high = min(self._high, self._ordered[last - spare])
-            if self._low > self._high:  # the values drifted (probability below alpha): the latest interval stands
-                self._low, self._high = self._ordered[spare], self._ordered[last - spare]
+            self.low = max(self.low, self._ordered[spare])
+            self.high = min(self.high, self._ordered[last - spare])
+            if self.low > self.high:  # the values drifted (probability below alpha): the latest interval stands
+                self.low, self.high = self._ordered[spare], self._ordered[last - spare]
 
     def estimate(self) -> Estimate:
         """The median and its interval so far.
@@ -127,9 +131,9 @@ class SignSequence:
             raise TooFewSamples(sample.size, unanimous(alpha))
         still = is_constant(sample)
         return Estimate(
-            value=float(np.clip(np.median(sample), self._low, self._high)),
-            low=self._low,
-            high=self._high,
+            value=float(np.clip(np.median(sample), self.low, self.high)),
+            low=self.low,
+            high=self.high,
             confidence=self.confidence,
             n=sample.size,
             detectable=0.0 if still else _median_shift(sample.size, alpha) * float(sample.std(ddof=1)),

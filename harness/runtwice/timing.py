@@ -39,7 +39,17 @@ MAX_TURNS = 25  # turns of four rounds a process times at most
 MIN_ROUND_S = 1e-3
 CONTROL_CONFIDENCE = 0.999
 CONTROL_PROCESSES = 12
-THREADS = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "VECLIB_MAXIMUM")}
+THREADS = dict.fromkeys(
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "BLIS_NUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+    ),
+    "1",
+)
 _PLANNED = 20  # processes the time is planned for; a 10% slowdown at a spread of 4% is decided by 16
 _TIMED_SHARE = 0.6  # of a process's time; the rest is its start, its set-up and its warm-up
 _WORKER = Path(__file__).with_name("worker.py")
@@ -203,20 +213,19 @@ class Rule:
         """Processes before which nothing is decided."""
         return max(self.min_processes, unanimous(self.alpha))
 
-    def decided(self, estimate: Estimate) -> str | None:
+    def decided(self, low: float, high: float) -> str | None:
         """`above`, `inside` or `below` once the interval shows it, else None.
 
         Args:
-            estimate: log ratio over the promised one, with its interval.
+            low: lower end of the interval of the log ratio over the promised one.
+            high: its upper end.
         """
         margin = 0.0 if self.margin is None else math.log1p(self.margin)
-        if estimate.low > 0.0:
+        if low > 0.0:
             return "above"
-        if estimate.high < -margin:
+        if high < -margin:
             return "below"
-        if -margin <= estimate.low and estimate.high <= margin and margin > 0.0:
-            return "inside"
-        return None
+        return "inside" if margin > 0.0 and -margin <= low and high <= margin else None
 
 
 def _require(name: str, value: object, fits: bool, wanted: str) -> None:
@@ -377,7 +386,7 @@ def run(
         processes.append(checked(measure(next(plans))))
         log_ratio = processes[-1].log_ratio
         sequence.update(log_ratio - math.log(rule.promised))
-        decided = rule.decided(sequence.estimate()) if len(processes) >= rule.fewest else None
+        decided = rule.decided(sequence.low, sequence.high) if len(processes) >= rule.fewest else None
         elapsed = clock() - begin
         if progress:
             progress(Progress(len(processes), elapsed, log_ratio, decided))
@@ -499,25 +508,24 @@ class Worker:
         )
 
     def _ask(self, request: dict[str, Any], hash_seed: int) -> dict[str, Any]:
-        child = subprocess.Popen(
-            [sys.executable, "-P", str(_WORKER)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=self._cwd,
-            env={**os.environ, **THREADS, "PYTHONHASHSEED": str(hash_seed), "PYTHONPATH": _path()},
-        )
-        late = ""
         try:
-            output, errors = child.communicate(json.dumps(request), timeout=self._patience_s)
-        except subprocess.TimeoutExpired:
-            late = f"no answer for {self._patience_s:g} s"
-        finally:
-            child.kill()
-        if late:
-            output, errors = child.communicate()
-        return _answer(output, errors, late or f"its process ended with status {child.returncode}")
+            # run() ends the child whatever goes wrong here, Ctrl-C included
+            done = subprocess.run(
+                [sys.executable, "-P", str(_WORKER)],
+                input=json.dumps(request),
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=self._patience_s,
+                cwd=self._cwd,
+                env={**os.environ, **THREADS, "PYTHONHASHSEED": str(hash_seed), "PYTHONPATH": _path()},
+            )
+        except subprocess.TimeoutExpired as late:
+            output = late.stdout or ""
+            text = output.decode(errors="replace") if isinstance(output, bytes) else output
+            return _answer(text, f"no answer for {self._patience_s:g} s")
+        last_words = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "it wrote nothing")
+        return _answer(done.stdout, f"its process ended with status {done.returncode}; {last_words.strip()}")
 
 
 def _path() -> str:
@@ -536,7 +544,7 @@ def _find(reference: str) -> None:
         raise UnfitArm(reference, f"there is no module {module!r}; put the arm in one that can be imported")
 
 
-def _answer(output: str, errors: str, ending: str) -> dict[str, Any]:
+def _answer(output: str, ending: str) -> dict[str, Any]:
     """The worker's last line, or the error that its lines amount to."""
     messages = [json.loads(line) for line in output.splitlines() if line.endswith("}")]
     last: dict[str, Any] = messages[-1] if messages else {}
@@ -548,7 +556,7 @@ def _answer(output: str, errors: str, ending: str) -> dict[str, Any]:
         detail = fault["message"] if kind is ReturnedEarly else f"{fault['type']}: {fault['message']}"
         raise kind(fault["arm"], f"{fault['stage']}: {detail}")
     arm, stage = last.get("at", ["slow", "start"])
-    raise WorkerDied(arm, f"{stage}: {ending}; {errors.strip()[-400:] or 'it wrote nothing'}")
+    raise WorkerDied(arm, f"{stage}: {ending}")
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Timed:
         except (KeyboardInterrupt, Fault):
             raise
         except BaseException as error:
-            raise Fault(self.name, stage, type(error).__name__, f"{error}\n{traceback.format_exc(limit=-3)}") from error
+            raise Fault(self.name, stage, type(error).__name__, f"{error} ({_place(error)})") from error
 
     def _case(self, request: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         settings: dict[str, Any] = request["settings"]
@@ -140,6 +140,12 @@ def spin(steps: int) -> int:
     return state
 
 
+def _place(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    last = next((frame for frame in reversed(frames) if frame.filename != __file__), frames[-1])
+    return f"{last.filename}:{last.lineno}"
+
+
 def _nothing(*_args: Any, **_keywords: Any) -> None:
     pass
 
@@ -187,13 +193,14 @@ def _turn(arms: list[Timed], start: int) -> list[Timed]:
 
 def environment() -> dict[str, Any]:
     """What this process ran under; plain values, ready for JSON."""
-    threads = {name: value for name, value in os.environ.items() if name.endswith("_NUM_THREADS")}
+    threads = {name: value for name, value in os.environ.items() if name.endswith("_THREADS")}
     numpy = sys.modules.get("numpy")
     return {
         "python": platform.python_version(),
         "implementation": platform.python_implementation(),
         "numpy": getattr(numpy, "__version__", None),
         "threads": dict(sorted(threads.items())),
+        "hash_seed": os.environ.get("PYTHONHASHSEED"),
         "affinity": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
         "clock_resolution_s": get_clock_info("perf_counter").resolution,
     }

@@ -138,6 +138,20 @@ def test_false_alarms_stay_below_alpha_however_often_one_looks():
     assert share(results, "above") + share(results, "below") <= likely_at_most(0.01, 1_000)
 
 
+def test_being_set_up_first_does_not_raise_false_alarms():
+    """500 A/A timings in which the first arm is 5% slower, far above the spread: at most 1% are decided."""
+
+    def order_effect(source):
+        def measure(plan):
+            log_ratio = (0.05 if plan.first == 0 else -0.05) + source.normal(0, 0.001)
+            return ProcessTimes((math.exp(log_ratio),), (1.0,), plan=plan)
+
+        return measure
+
+    results = [run(order_effect(rng(i)), SLOW, FAST, Rule(max_processes=40), seed=i) for i in range(500)]
+    assert share(results, None) >= 500 - likely_at_most(0.01, 500)
+
+
 def test_identical_arms_are_seldom_called_different_with_a_margin():
     """500 A/A timings at a spread of 2%, margin 5%: at most 1% false alarms, and at least 95% are inside."""
     results = normal_runs(0.0, 0.02, 500, 2, margin=0.05)
@@ -292,17 +306,25 @@ def test_the_worker_keeps_its_promises(name):
     assert measured(f"{HERE}:{name}").slow_s
 
 
-def test_the_hash_seed_is_the_planned_one():
-    """The child's environment is recorded: threads, and an interpreter like ours."""
-    times = measured(f"{HERE}:work")
-    assert times.environment["threads"]["OMP_NUM_THREADS"] == "1"
-    assert times.plan.hash_seed == 1
+def test_the_process_records_what_it_ran_under():
+    """Hash seed, threads and interpreter of the child come back with its times."""
+    found = Worker(SLOW, FAST, 0.1)(Plan(77, 0, (0,))).environment
+    assert (found["hash_seed"], found["threads"]["OMP_NUM_THREADS"], found["numpy"]) == ("77", "1", None)
+
+
+@pytest.mark.parametrize(("first", "setups"), [(0, "ab"), (1, "ba")])
+def test_rounds_go_by_turns_in_the_planned_order(tmp_path, first, setups):
+    """The planned arm is set up first; each turn is A B B A or B A A B, as planned."""
+    notes = tmp_path / "notes"
+    arms = [Arm(f"{HERE}:noting", f"{HERE}:note_setup", {"path": str(notes), "name": name}) for name in "ab"]
+    Worker(*arms, 10.0)(Plan(1, first, (0, 1, 1)))
+    assert notes.read_text() == setups + "abba" + "baab" + "baab"
 
 
 @pytest.mark.parametrize(
     ("name", "error", "message"),
     [
-        ("raising", ArmRaised, "call: KeyError: 'no such knob'"),
+        ("raising", ArmRaised, r"call: KeyError: 'no such knob' \(.*timing_arms\.py:\d+\)$"),
         ("raising_later", ArmRaised, "timed rounds: ZeroDivisionError: worn out"),
         ("leaving", ArmRaised, "call: SystemExit"),
         ("vanishing", WorkerDied, "call: its process ended with status 3"),

@@ -66,6 +66,21 @@ def on_one_thread(steps=2_000):
     return work(steps)
 
 
+def note_setup(path, name):
+    """Write down who is set up, and make a case of both."""
+    with open(path, "a") as notes:
+        notes.write(name)
+    return (path, name)
+
+
+def noting(path, name):
+    """Write down who is called in the timed rounds, and take longer than a round must last."""
+    if gc.get_freeze_count():
+        with open(path, "a") as notes:
+            notes.write(name)
+    time.sleep(0.004)
+
+
 def chatty(steps=2_000):
     """Work that prints."""
     print("to standard output")
