@@ -262,3 +262,51 @@ def column(summaries: Sequence[Summary], *path: str) -> list[float]:
 def log_ratio(before: Sequence[float], after: Sequence[float]) -> list[float]:
     """log(before / after), run by run."""
     return [float(value) for value in np.log(np.divide(before, after))]
+
+
+# --- questions that need their own runs ------------------------------------------------------------------------
+
+
+def with_faster_decode(seeds: int, factor: float) -> list[Summary]:
+    """The baseline in virtual time with every decode taking `factor` of its time; traffic and all else unchanged."""
+    from dataclasses import replace
+
+    from implementations.itl.config import EngineConfig
+
+    found = calibration()
+    names = ("captured_s", "captured_row_s", "captured_context_s", "eager_row_s", "eager_context_s")
+    costs = replace(found.costs, **{name: factor * getattr(found.costs, name) for name in names})
+    rate = found.near_capacity_per_s
+    return [virtual(EngineConfig(), seed, rate, costs) for seed in range(1, seeds + 1)]
+
+
+def coverage_of_p99(seeds: int, duration_s: float, resamples: int = 200) -> tuple[float, float]:
+    """How often a 95% bootstrap interval covers the mean p99 over all runs.
+
+    Args:
+        seeds: runs in all.
+        duration_s: of each.
+        resamples: of each bootstrap.
+
+    Returns:
+        Resampling the gaps of one run (one interval a run); resampling runs (one interval a random ten of them).
+    """
+    from implementations.itl.config import EngineConfig
+
+    found, rng = calibration(), np.random.default_rng(0)
+    logs = [
+        virtual_log(EngineConfig(), seed, found.near_capacity_per_s, found.costs, duration_s)
+        for seed in range(1, seeds + 1)
+    ]
+    gaps = [1e3 * log.gaps_s() for log in logs]
+    p99 = np.array([np.percentile(one, 99) for one in gaps])
+    truth = p99.mean()
+    of_gaps = [_covers(truth, [np.percentile(rng.choice(one, one.size), 99) for _ in range(resamples)]) for one in gaps]
+    groups = [rng.choice(p99, 10, replace=False) for _ in range(resamples)]
+    of_runs = [_covers(truth, rng.choice(group, (resamples, group.size)).mean(axis=1)) for group in groups]
+    return float(np.mean(of_gaps)), float(np.mean(of_runs))
+
+
+def _covers(truth: float, estimates: Sequence[float] | NDArray[np.float64]) -> bool:
+    low, high = np.percentile(estimates, [2.5, 97.5])
+    return bool(low <= truth <= high)

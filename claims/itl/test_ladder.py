@@ -147,7 +147,7 @@ def _histogram(evidence, run):
 
 @claim("itl.band-ordering")
 def test_causes_sit_at_different_heights(evidence, ladder):
-    """Median gap by primary cause over all baseline runs that have it: graph misses below collections and preemption."""
+    """Median gap by primary cause over the baseline runs that have it: graph misses lowest."""
     runs = ladder[FIRST]
     for cause in ("gc", "preempt"):
         both = [run for run in runs if {"graph", cause} <= set(run["cause_median_ms"])]
