@@ -38,7 +38,7 @@ def test_a_smaller_budget_trades_first_tokens_for_steady_ones(evidence):
 
 @claim("itl.near-capacity-rate")
 def test_queues_drain_below_capacity_and_not_above(evidence):
-    """Time to first token along the run and over the offered rate; preemptions over the offered rate; a curve a seed."""
+    """Time to first token along the run and over the offered rate, and preemptions over it; a curve a seed."""
     from implementations.itl.config import EngineConfig
 
     loads, seeds = list(evidence.given("loads")), evidence.given("seeds")
@@ -125,7 +125,7 @@ def test_the_gain_is_there_without_the_captured_sizes(evidence, virtual_ladder):
 
 @claim("itl.targeted-fix-table")
 def test_more_memory_or_fewer_sequences_lower_preemptions(evidence, virtual_ladder):
-    """Preemptions with half as many blocks again, and with a third fewer sequences, each alone, against the baseline."""
+    """Preemptions with more blocks, and with fewer sequences, each alone, against the baseline."""
     from implementations.itl.config import EngineConfig
 
     base = EngineConfig()
@@ -163,7 +163,7 @@ def test_resampling_gaps_claims_far_too_much(evidence):
 
 @claim("itl.swap-against-recompute")
 def test_recomputing_costs_the_others_more_the_longer_the_context(evidence):
-    """Log ratio of the seconds a context's token adds: computing it again, against copying it out and back, a repeat."""
+    """Log ratio of what a token of context adds: computing it again, against copying it out and back, a repeat."""
     from claims.experiments import preemption_costs
 
     contexts = [int(tokens) for tokens in evidence.given("context_tokens")]
