@@ -16,8 +16,9 @@ from typing import Any, Protocol
 from implementations.itl.clock import Clock, RealClock
 from implementations.itl.collector import Collector, RealCollector
 from implementations.itl.config import EngineConfig, blocks_for
+from implementations.itl.events import EAGER, NO_GRAPH
 from implementations.itl.history import FlatHistory, History, ObjectHistory
-from implementations.itl.run_log import EAGER, NO_DECODE, Recorder, RunLog
+from implementations.itl.run_log import Recorder, RunLog
 from implementations.itl.scheduler import Refused, Request, Scheduler, StepPlan
 from implementations.itl.tokenizer import InlineIntake, Intake, WorkerIntake
 from implementations.itl.trace import Arrival
@@ -59,7 +60,7 @@ class Engine:
         collector: logs garbage collections; by default the interpreter's.
         history: keeps a record of each token; by default as the settings say.
         scheduler: another scheduler than the usual one.
-        before_step: called with the number of each step as it begins, before anything is done or timed in it.
+        before_work: called with each step's number and plan before it is carried out, in no segment.
         stop_after_s: stop at the first step that begins so long after opening, served or not.
     """
 
@@ -74,7 +75,7 @@ class Engine:
         collector: Collector | None = None,
         history: History | None = None,
         scheduler: Scheduler | None = None,
-        before_step: Callable[[int], None] | None = None,
+        before_work: Callable[[int, StepPlan], None] | None = None,
         stop_after_s: float = float("inf"),
     ) -> None:
         self.config = config
@@ -85,7 +86,7 @@ class Engine:
         self.history = history or (FlatHistory() if config.compact_history else ObjectHistory())
         self.scheduler = scheduler or Scheduler(config)
         self._trace = trace
-        self._before_step = before_step
+        self._before_work = before_work
         self._stop_after_s = stop_after_s
         self._next = 0
         self._opened_s = 0.0
@@ -130,8 +131,6 @@ class Engine:
             self.clock.sleep(until_s)
 
     def _step(self) -> None:
-        if self._before_step is not None:
-            self._before_step(self._log.n_steps)
         start_s = self.clock.now()
         self.clock.begin_step()
         texts, chars = self._take_arrivals(start_s)
@@ -140,6 +139,8 @@ class Engine:
             raise RuntimeError("no request can run, yet some are waiting")
         if not plan and not texts:
             return
+        if self._before_work is not None:
+            self._before_work(self._log.n_steps, plan)
         self._log.add_plan(plan)
         swapped = self._swap(plan)
         pairs, first_tokens = self._prefill(plan)
@@ -227,7 +228,7 @@ class Engine:
     def _decode(self, plan: StepPlan) -> tuple[int, int, list[int]]:
         """One token of each decode. Returns the code of the path, the tokens attended to, and the tokens."""
         if not plan.decodes:
-            return NO_DECODE, 0, []
+            return NO_GRAPH, 0, []
         captured = self.config.captured_size(len(plan.decodes))
         fed = [request.tokens[-1] for request in plan.decodes]
         lengths = [request.computed for request in plan.decodes]
@@ -248,4 +249,5 @@ class Engine:
             self.history.record(numbers, tokens, now_s)
 
     def _mark(self) -> Mark:
-        return self.clock.now(), self.clock.cpu()
+        """The time, and the processor time outside collections."""
+        return self.clock.now(), self.clock.cpu() - self.collector.cpu_s
