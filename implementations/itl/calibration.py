@@ -1,8 +1,8 @@
 """How fast this machine is, and which rate of arrival brings it near its capacity.
 
-The post chose its rate so that queues drain, the KV pool is under pressure and batches now and then outgrow the
-captured sizes. Such a rate is a property of the machine, so it is found in two steps: a few seconds of real runs give
-the cost of each operation, and the engine in virtual time, kept saturated, gives the rate it can sustain with them.
+The post's rate is one at which requests are evicted and batches now and then outgrow the captured sizes, but the engine
+still catches up. Which rate does that depends on the machine, so it is found in two steps: a few seconds of real runs
+give the cost of each operation, and the engine in virtual time, kept saturated, the rate it can sustain with them.
 Everything after the real runs is deterministic.
 """
 

@@ -60,7 +60,8 @@ class Engine:
         collector: logs garbage collections; by default the interpreter's.
         history: keeps a record of each token; by default as the settings say.
         scheduler: another scheduler than the usual one.
-        before_work: called with each step's number and plan before it is carried out, in no segment.
+        before_step: called with the number of each step as it begins, before anything is done or timed in it; again
+            with the same number where the turn before was idle.
         stop_after_s: stop at the first step that begins so long after opening, served or not.
     """
 
@@ -75,7 +76,7 @@ class Engine:
         collector: Collector | None = None,
         history: History | None = None,
         scheduler: Scheduler | None = None,
-        before_work: Callable[[int, StepPlan], None] | None = None,
+        before_step: Callable[[int], None] | None = None,
         stop_after_s: float = float("inf"),
     ) -> None:
         self.config = config
@@ -86,7 +87,7 @@ class Engine:
         self.history = history or (FlatHistory() if config.compact_history else ObjectHistory())
         self.scheduler = scheduler or Scheduler(config)
         self._trace = trace
-        self._before_work = before_work
+        self._before_step = before_step
         self._stop_after_s = stop_after_s
         self._next = 0
         self._opened_s = 0.0
@@ -131,6 +132,8 @@ class Engine:
             self.clock.sleep(until_s)
 
     def _step(self) -> None:
+        if self._before_step is not None:
+            self._before_step(self._log.n_steps)
         start_s = self.clock.now()
         self.clock.begin_step()
         texts, chars = self._take_arrivals(start_s)
@@ -139,8 +142,6 @@ class Engine:
             raise RuntimeError("no request can run, yet some are waiting")
         if not plan and not texts:
             return
-        if self._before_work is not None:
-            self._before_work(self._log.n_steps, plan)
         self._log.add_plan(plan)
         swapped = self._swap(plan)
         pairs, first_tokens = self._prefill(plan)
