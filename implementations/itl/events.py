@@ -19,7 +19,8 @@ from __future__ import annotations
 import math
 import operator
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,8 +53,15 @@ def _maybe_seconds(value: Any) -> float:
     return math.nan if value is None else _seconds(value)
 
 
-def _count(value: Any) -> int:
+def _whole(value: Any) -> int:
     number = operator.index(value)
+    if abs(number) >= 1 << 63:
+        raise ValueError(f"{number} does not fit 64 bits")
+    return number
+
+
+def _count(value: Any) -> int:
+    number = _whole(value)
     if number < 0:
         raise ValueError(f"{number} is not a count")
     return number
@@ -64,7 +72,7 @@ def _maybe_count(value: Any) -> int:
 
 
 def _maybe_index(value: Any) -> int:
-    return UNKNOWN if value is None else operator.index(value)
+    return UNKNOWN if value is None else _whole(value)
 
 
 def _captured(value: Any) -> int:
@@ -74,7 +82,7 @@ def _captured(value: Any) -> int:
         if value != "eager":
             raise ValueError(f"{value!r} is neither a captured size, 'eager' nor None")
         return EAGER
-    size = operator.index(value)
+    size = _whole(value)
     if size < 1:
         raise ValueError(f"captured size {size} is below 1")
     return size
@@ -87,7 +95,7 @@ def _kind(value: Any) -> int:
 
 
 def _request(value: Any) -> int | str:
-    return value if isinstance(value, str) else operator.index(value)
+    return value if isinstance(value, str) else _whole(value)
 
 
 def _plain(value: Any) -> Any:
@@ -120,7 +128,7 @@ TABLES: dict[str, tuple[Field, ...]] = {
         Field("captured", "i8", _captured, lambda v: {NO_GRAPH: None, EAGER: "eager"}.get(int(v), int(v))),
     ),
     "segments": (
-        Field("step", "i8", operator.index),
+        Field("step", "i8", _whole),
         Field("kind", "i1", _kind, lambda v: KINDS[v]),
         Field("start_s", "f8", _seconds),
         Field("end_s", "f8", _seconds),
@@ -266,7 +274,7 @@ class EventLog:
                 return read_log(path)
 
 
-def log_from_rows(rows: dict[str, Iterable[Row]], name: Naming = record_name) -> EventLog:
+def log_from_rows(rows: Mapping[str, Iterable[Row]], name: Naming = record_name) -> EventLog:
     """Builds a log from rows of each table; `name` says how a record is called in a refusal."""
     encoded = {table: list(_encode(table, rows.get(table, ()), name)) for table in TABLES}
     request = _request_dtype(encoded)
@@ -316,12 +324,12 @@ def _ending(path: str | Path) -> str:
 
 def _arrays(path: str | Path) -> dict[str, Table]:
     try:
-        with np.load(path, allow_pickle=False) as saved:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as saved:
             schema = int(saved["schema"])
             if schema != SCHEMA:
                 raise ValueError(f"schema {schema}, this version reads {SCHEMA}")
             return {table: saved[table] for table in TABLES}
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile) as fault:
+    except (KeyError, TypeError, ValueError, EOFError, zlib.error, zipfile.BadZipFile) as fault:
         raise ValueError(f"{path}: not a readable event log: {fault}") from fault
 
 
@@ -411,24 +419,24 @@ def _emission_order(emissions: Table, steps: Table, name: Naming) -> NDArray[np.
     """Order by request and time, after checking that no request's emissions run backwards.
 
     Records may come in any order, so a later place in the list alone proves nothing. A request is refused
-    if its stamps fall both along the list and along the ends of the steps that emitted.
+    if its stamps fall along the list and also along the ends of the steps that emitted, where those are on
+    record.
     """
-    request, time_s = emissions["request"], emissions["time_s"]
+    request, time_s, step = emissions["request"], emissions["time_s"], emissions["step"]
     listed = np.lexsort([request])
-    backwards = _falls(request[listed], time_s[listed])
-    if backwards.any():
-        emitted = np.full(len(emissions), -np.inf)
-        known = emissions["step"] >= 0
-        emitted[known] = steps["end_s"][emissions["step"][known]]
-        stepped = np.lexsort([emitted, request])
-        fallen = _falls(request[stepped], time_s[stepped])
-        suspects = stepped[1:][fallen]
-        for place in suspects[np.isin(request[suspects], request[listed[1:][backwards]])][:1]:
+    backwards = listed[1:][_falls(request[listed], time_s[listed])]
+    if len(backwards):
+        stepless = np.isin(request, request[step == UNKNOWN])
+        ended = np.zeros(len(emissions))
+        ended[~stepless] = steps["end_s"][step[~stepless]]
+        stepped = np.lexsort([ended, request])
+        also_backwards = stepped[1:][_falls(request[stepped], time_s[stepped])]
+        for place in backwards[np.isin(request[backwards], request[also_backwards])][:1]:
             raise ValueError(
                 f"{name('emissions', int(place))}: request {request[place]} emits at"
                 f" {time_s[place]} s, before its predecessor"
             )
-    return np.lexsort([emissions["step"], time_s, request])
+    return np.lexsort([step, time_s, request])
 
 
 def _falls(request: NDArray[Any], time_s: NDArray[np.float64]) -> NDArray[np.bool_]:
