@@ -144,7 +144,7 @@ class Engine:
             return
         self._log.add_plan(plan)
         swapped = self._swap(plan)
-        pairs, first_tokens = self._prefill(plan)
+        prefilled, pairs, first_tokens = self._prefill(plan)
         captured, context, tokens = self._decode(plan)
         self._emit(plan, tokens + first_tokens)
         scheduler = self.scheduler
@@ -154,7 +154,7 @@ class Engine:
             len(plan.decodes),
             captured,
             context,
-            sum(chunk.n_tokens for chunk in plan.chunks),
+            prefilled,
             pairs,
             len(plan.chunks),
             len(plan.preemptions),
@@ -194,37 +194,40 @@ class Engine:
 
     def _swap(self, plan: StepPlan) -> int:
         """Evictions, then readmissions: a block may go from one to the other. Returns the blocks copied."""
+        evicted = [lost for lost in plan.preemptions if not lost.restarted]
+        if not (evicted or plan.readmissions or self.config.log_empty_segments):
+            return 0
         swapped = 0
         began = self._mark()
-        for lost in plan.preemptions:
-            if not lost.restarted:
-                # Stamped before the copy, so that the victim's own copying counts as time evicted.
-                self._log.evict(lost.victim.number, self.clock.now())
-                if self.config.preemption == "swap":
-                    self._saved[lost.victim.number] = self.model.copy_out(lost.blocks, lost.computed)
-                    swapped += blocks_for(lost.computed)
+        for lost in evicted:
+            # Stamped before the copy, so that the victim's own copying counts as time evicted.
+            self._log.evict(lost.victim.number, self.clock.now())
+            if self.config.preemption == "swap":
+                self._saved[lost.victim.number] = self.model.copy_out(lost.blocks, lost.computed)
+                swapped += blocks_for(lost.computed)
         for request, _ in plan.readmissions:
             if self.config.preemption == "swap":
                 self.model.copy_in(request.blocks, self._saved.pop(request.number))
                 swapped += blocks_for(request.computed)
             self._log.readmit(request.number, self.clock.now())
-        if plan.preemptions or plan.readmissions or self.config.log_empty_segments:
-            self._log.add_segment("swap", began, self._mark())
+        self._log.add_segment("swap", began, self._mark())
         return swapped
 
-    def _prefill(self, plan: StepPlan) -> tuple[float, list[int]]:
-        """Compute the chunks; returns the pairs attended to and the first token of each prompt that ended."""
-        pairs, first_tokens = 0.0, []
+    def _prefill(self, plan: StepPlan) -> tuple[int, float, list[int]]:
+        """Compute the chunks; returns tokens, pairs attended to and the first token of each prompt that ended."""
+        prefilled, pairs, first_tokens = 0, 0.0, list[int]()
+        if not (plan.chunks or self.config.log_empty_segments):
+            return prefilled, pairs, first_tokens
         began = self._mark()
         for request, start, n_tokens in plan.chunks:
             last = start + n_tokens == request.target and self.config.first_token_from == "prefill"
             token = self.model.prefill(request.tokens[start : start + n_tokens], start, request.blocks, last)
             if last and token is not None:
                 first_tokens.append(token)
+            prefilled += n_tokens
             pairs += n_tokens * (start + (n_tokens + 1) / 2)
-        if plan.chunks or self.config.log_empty_segments:
-            self._log.add_segment("prefill", began, self._mark())
-        return pairs, first_tokens
+        self._log.add_segment("prefill", began, self._mark())
+        return prefilled, pairs, first_tokens
 
     def _decode(self, plan: StepPlan) -> tuple[int, int, list[int]]:
         """One token of each decode. Returns the code of the path, the tokens attended to, and the tokens."""

@@ -223,6 +223,8 @@ class Recorder:
     def add_plan(self, plan: StepPlan) -> None:
         """The decisions of the step under way."""
         step = self.n_steps
+        if not (plan.chunks or plan.preemptions or plan.readmissions):
+            return  # most steps only decode
         for request, free in plan.admissions:
             self.admissions.append(AdmissionEvent(step, request.number, free, len(request.blocks)))
         for request, free in plan.readmissions:
