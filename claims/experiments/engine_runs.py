@@ -7,7 +7,6 @@ that evictions, restarts and chunked prompts happen within a fraction of a secon
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -115,28 +114,17 @@ def _gap_over(stamps: list[tuple[float, int]], step: int) -> float | None:
 
 
 def run_with_pause(seed: int, at_step: int, pause_s: float) -> RunLog:
-    """A burst in a roomy pool, one of whose steps begins by sleeping."""
-    import time
+    """A burst in a roomy pool on a clock that steps by 1 ms, and by `pause_s` more in one of the steps."""
+    from implementations.itl.clock import VirtualClock
+
+    clock = VirtualClock(step_s=1e-3)
 
     def hold(step: int) -> None:
         if step == at_step:
-            time.sleep(pause_s)
+            clock.advance(float(pause_s))
 
-    return run(burst_config(kv_blocks=1000, token_budget=2048), burst_trace(seed), before_step=hold)
-
-
-def interleaved_seconds(functions: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
-    """Seconds of each function a round, called in turn so that a drift of the machine meets all of them."""
-    import time
-
-    seconds: dict[str, list[float]] = {name: [] for name in functions}
-    for number in range(rounds):
-        names = list(functions) if number % 2 == 0 else list(functions)[::-1]
-        for name in names:
-            began = time.perf_counter()
-            functions[name]()
-            seconds[name].append(time.perf_counter() - began)
-    return seconds
+    config = burst_config(kv_blocks=1000, token_budget=2048)
+    return run(config, burst_trace(seed), before_step=hold, clock=clock)
 
 
 def greedy_first_tokens(seed: int) -> dict[int, int]:
