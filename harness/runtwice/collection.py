@@ -88,7 +88,8 @@ def _bound(test: Any, declaration: Declaration, module: Path, marks: Iterable[st
     claim = claims[declaration.id]
     if claim.exempt:
         raise ClaimError(f"{where}: the claim is exempt ({claim.exempt}); remove the exemption or the test")
-    for mark in marks:
+    skipped = ["skip"] if getattr(test, "__unittest_skip__", False) else []
+    for mark in (*marks, *skipped):
         if mark in _REFUSED_MARKS:
             raise ClaimError(f"{where}: @pytest.mark.{mark} is not allowed on a claim; {_REFUSED_MARKS[mark]}")
     if hasattr(test, "hypothesis"):
