@@ -38,7 +38,9 @@ def evidence_for(**fields):
 
 def a_row(claim_id="shop.cheap", verdict=Verdict.HOLDS, reason="a reason", declared=Verdict.HOLDS, **measured):
     """A claim's row in a ledger."""
-    return build(a_claim(claim_id), Declaration(claim_id), declared, Conclusion(verdict, reason), **measured)
+    return build(
+        a_claim(claim_id), Declaration(claim_id), Verdict(declared), Conclusion(Verdict(verdict), reason), **measured
+    )
 
 
 @dataclass
