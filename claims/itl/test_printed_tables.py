@@ -129,3 +129,21 @@ def test_a_thousandth_of_a_run_is_about_a_hundred_gaps(evidence):
     for name in ("gaps_min", "gaps_max"):
         gaps = evidence.printed(name, of="itl.workload-counts")
         evidence.derived("p999_gaps", lambda gaps: gaps / 1000, gaps)
+
+
+@claim(
+    "itl.rare-events-spare-the-average",
+    expect="refuted",
+    because="171 gaps of at least 0.8 s add 1.2 ms to the mean of 116,178 gaps, 8.6 percent of the median of 13.7 ms",
+)
+def test_the_longest_gaps_barely_move_the_mean(evidence):
+    """Waiting that the gaps above 800 ms of run 4 must hold, spread over all its gaps, against the median."""
+    edges, threshold = [0, 5, 10, 15, 20, 30, 50, 80, 120, 200, 400, 800], evidence.given("threshold_ms")
+    counts = _histogram(evidence, "histogram-run4", edges)
+    barely = evidence.given("barely_below")
+
+    def effect(counts, p50):
+        per_gap = counts[edges.index(threshold)] * threshold / sum(counts)
+        return "barely" if per_gap / p50 < barely else "noticeably"
+
+    evidence.derived("effect_on_mean", effect, counts, evidence.printed("p50_ms"))

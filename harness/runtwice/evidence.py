@@ -24,7 +24,9 @@ from runtwice.difference import difference, short
 from runtwice.errors import EvidenceError
 from runtwice.figure import Agreement, Comparison, Printed, PrintedNumber, PrintedText, compare
 from runtwice.properties import run_property, search_settings
-from runtwice.verdict import Conclusion, Verdict, decide_effect, decide_equivalence
+from runtwice.stopwatch import Stopwatch
+from runtwice.timing import Arm
+from runtwice.verdict import Conclusion, Verdict, decide_effect, decide_equivalence, decide_ratio
 
 # More samples than this are thinned out in the ledger, which says so.
 SAMPLE_CAP = 200
@@ -85,6 +87,7 @@ class Evidence:
     labels: set[str] = field(default_factory=set)
     measuring: dict[str, Any] = field(default_factory=dict)
     examples: int | None = None
+    stopwatch: Stopwatch | None = None
 
     # --- what the data say -------------------------------------------------------------------------------------
 
@@ -308,6 +311,29 @@ class Evidence:
         }
         share = _look_up(shares, shape, "trend knows rises, falls and")
         self._effect("trend", label, lambda: _above_half(share()))
+
+    def ratio(self, *, slow: Arm, fast: Arm, promised: float = 1.0, label: str = "") -> None:
+        """Conclude that one arm takes longer than another, by more than the promised ratio.
+
+        Args:
+            slow: The arm that should take longer.
+            fast: The other. Both are timed interleaved, in several fresh processes.
+            promised: What slow / fast must exceed.
+            label: Names the comparison where a claim has several.
+
+        Raises:
+            EvidenceError: an arm cannot be timed, or the session has no stopwatch.
+        """
+        if self.stopwatch is None:
+            raise EvidenceError("nothing to time with: evidence.ratio works in a claim's test only")
+        result, noise = self.stopwatch.compare(slow, fast, promised=float(promised), margin=self.claim.margin or None)
+        name = label or "log ratio"
+        self.settings(**{name: result.settings()})
+        self._keep(name, list(result.log_ratios))
+        for arm, which in ((slow, "slow"), (fast, "fast")):
+            medians = [float(np.median(getattr(one, f"{which}_s"))) for one in result.processes]
+            self.timings.append(Timing(f"{which}: {arm.target}", medians, group=f"{self.claim.id} {label}".strip()))
+        self._conclude("ratio", _labelled(label, decide_ratio(result, noise)))
 
     # --- the conclusion ----------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from runtwice import sequential
-from runtwice.sequential import SignEProcess, SignSequence, sign_sequence, unanimous, values_needed, win_rate_decided
+from runtwice.sequential import SignEProcess, SignSequence, sign_sequence, values_needed, win_rate_decided
 from runtwice.stats import BadSample, TooFewSamples
 
 
