@@ -279,7 +279,7 @@ def _told(report: pytest.CollectReport) -> str:
     """The last line of what a collector said: the exception, or the reason it gave for skipping."""
     said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     lines = said.strip().splitlines() or ["no reason given"]
-    return lines[-1].removeprefix("E ").strip()
+    return lines[-1].removeprefix("E ").strip().removeprefix(f"{report.nodeid}: ")
 
 
 def _relative(path: Path) -> Path:

@@ -115,7 +115,7 @@ def _table(groups: Sequence[tuple[str, Sequence[Row]]], present: Sequence[Verdic
     styles: dict[str, str] = {verdict.value: STYLES[verdict] for verdict in present}
     names = [*styles, "not as declared", "moved", "seconds"]
     for name in names:
-        table.add_column(name.replace(" ", "\n"), justify="right", style=styles.get(name), no_wrap=True)
+        table.add_column("\n".join(name.rsplit(" ", 1)), justify="right", style=styles.get(name), no_wrap=True)
     for topic, members in groups:
         if topic == "all":
             table.add_section()
