@@ -240,6 +240,7 @@ class Evidence:
             self._effect("above", label, lambda: stats.sign_flip(differences))
             return
         upper, lower = self._sample(f"{label or 'a'} (above)", a), self._sample(f"{label or 'a'} (below)", b)
+        _refuse_frozen(label or "a", np.concatenate([np.diff(upper), np.diff(lower)]))
         self._effect("above", label, lambda: stats.two_sample(upper, lower))
 
     def narrower(self, a: Sequence[ArrayLike], b: Sequence[ArrayLike], *, label: str = "") -> None:
@@ -298,6 +299,7 @@ class Evidence:
         table = np.asarray(curves, dtype=float)
         for i, curve in enumerate(np.atleast_2d(table)):
             self._sample(f"{label or 'curve'} {i}", curve)
+        _refuse_frozen(label or "curves", np.diff(table, axis=0))
         if shape in ("rises", "falls"):
             direction: Literal["up", "down"] = "up" if shape == "rises" else "down"
             self._effect("trend", label, lambda: stats.tendency(table, direction))
@@ -403,12 +405,12 @@ class Evidence:
 
     def _differences(self, name: str, a: ArrayLike, b: ArrayLike | float) -> NDArray[np.float64]:
         upper = self._sample(name, a)
-        if np.ndim(b) == 0:
-            return np.subtract(upper, b, dtype=float)
-        lower = self._sample(f"{name} (against)", b)
+        lower = np.full(len(upper), b, dtype=float) if np.ndim(b) == 0 else self._sample(f"{name} (against)", b)
         if len(lower) != len(upper):
             raise EvidenceError(f"sample {name!r}: {len(upper)} values against {len(lower)}; pairs need as many")
-        return np.subtract(upper, lower)
+        differences = np.subtract(upper, lower)
+        _refuse_frozen(name, np.diff(differences))
+        return differences
 
     def _replicates(self, name: str, samples: Sequence[ArrayLike]) -> list[NDArray[np.float64]]:
         return [self._sample(f"{name} {i}", sample) for i, sample in enumerate(samples)]
@@ -420,6 +422,15 @@ class Evidence:
         self.samples[name] = values[::step]
         if step > 1:
             self.capped[name] = len(values)
+
+
+def _refuse_frozen(name: str, changes: NDArray[np.float64]) -> None:
+    """Refuse units that are all the same: they are one observation, however often it was repeated."""
+    if changes.size and not changes.any():
+        raise EvidenceError(
+            f"sample {name!r}: every unit gave the same; either no seed reaches the experiment, "
+            "or nothing in it is random and evidence.identical says more"
+        )
 
 
 def _estimated(estimate: _Estimator, margin: float, decide: _Decision) -> Conclusion:
