@@ -6,27 +6,51 @@ faultless engine would write: nothing overlaps.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from random import Random
+from typing import Any
 
 from hypothesis import strategies as st
 
 from implementations.itl.events import EventLog
 from implementations.itl.painter import Scene
 from implementations.itl.partition import Partition, partition
+from implementations.itl.rules import RULES, Rules
 
 TICK_S = 1e-6
 TICK_MS = 1e3 * TICK_S
-END = 60  # ticks
+END = 24  # ticks; few, so that records collide
 KINDS = ("tok", "swap", "prefill", "decode")
-BASELINES = st.tuples(st.integers(-2, 4), st.integers(-10, 20))  # slope and intercept, in ticks
+BASELINES = st.tuples(st.integers(-2, 4), st.integers(-8, 12))  # slope and intercept, in ticks
 
 
-def split(scene: Scene, baseline_ticks: tuple[float, float] = (0, 10), **rules: object) -> Partition:
-    """The partition of a scene, its baseline in ticks."""
+def split(
+    scene: Scene, baseline_ticks: tuple[float, float] = (0, 10), origin_ticks: int = 0, rules: Rules = RULES
+) -> Partition:
+    """The partition of a scene, its baseline in ticks, on a clock that starts at `origin_ticks`."""
     slope, intercept = baseline_ticks
-    log = EventLog.from_events(**scene.in_seconds(TICK_S))
-    return partition(log, (slope * TICK_MS, intercept * TICK_MS), **rules)
+    log = EventLog.from_events(**scene.in_seconds(TICK_S, origin_ticks))
+    return partition(log, (slope * TICK_MS, intercept * TICK_MS), rules)
+
+
+def permuted(scene: Scene, random: Random) -> Scene:
+    """The same records in another order; of one request's tokens only the list says which came first, so it stays."""
+    order = random.sample(range(len(scene.steps)), len(scene.steps))
+    place = {step: i for i, step in enumerate(order)}
+    tokens = {request: [one for one in scene.emissions if one[0] == request] for request, *_ in scene.emissions}
+    turns = random.sample([request for request, *_ in scene.emissions], len(scene.emissions))
+    return Scene(
+        steps=[scene.steps[step] for step in order],
+        segments=[(place[step], *rest) for step, *rest in _shuffled(scene.segments, random)],
+        collections=_shuffled(scene.collections, random),
+        emissions=[tokens[request].pop(0) for request in turns],
+        evictions=_shuffled(scene.evictions, random),
+    )
+
+
+def _shuffled(records: Sequence[Any], random: Random) -> list[Any]:
+    return random.sample(records, len(records))
 
 
 @st.composite
