@@ -7,7 +7,6 @@ that evictions, restarts and chunked prompts happen within a fraction of a secon
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -17,6 +16,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from implementations.itl.config import EngineConfig
+    from implementations.itl.events import EventLog
     from implementations.itl.run_log import RunLog
     from implementations.itl.trace import Arrival
 
@@ -114,28 +114,17 @@ def _gap_over(stamps: list[tuple[float, int]], step: int) -> float | None:
 
 
 def run_with_pause(seed: int, at_step: int, pause_s: float) -> RunLog:
-    """A burst in a roomy pool, one of whose steps begins by sleeping."""
-    import time
+    """A burst in a roomy pool on a clock that steps by 1 ms, and by `pause_s` more in one of the steps."""
+    from implementations.itl.clock import VirtualClock
+
+    clock = VirtualClock(step_s=1e-3)
 
     def hold(step: int) -> None:
         if step == at_step:
-            time.sleep(pause_s)
+            clock.advance(float(pause_s))
 
-    return run(burst_config(kv_blocks=1000, token_budget=2048), burst_trace(seed), before_step=hold)
-
-
-def interleaved_seconds(functions: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
-    """Seconds of each function a round, called in turn so that a drift of the machine meets all of them."""
-    import time
-
-    seconds: dict[str, list[float]] = {name: [] for name in functions}
-    for number in range(rounds):
-        names = list(functions) if number % 2 == 0 else list(functions)[::-1]
-        for name in names:
-            began = time.perf_counter()
-            functions[name]()
-            seconds[name].append(time.perf_counter() - began)
-    return seconds
+    config = burst_config(kv_blocks=1000, token_budget=2048)
+    return run(config, burst_trace(seed), before_step=hold, clock=clock)
 
 
 def greedy_first_tokens(seed: int) -> dict[int, int]:
@@ -181,3 +170,87 @@ def skips_and_evictions(seed: int, *, round_robin: bool) -> tuple[int, int]:
             skips += after > before + 1
             evicted += any(who == request and before_s < at < after_s for who, at, _ in log.evictions)
     return skips, evicted
+
+
+def prefill_part_ms(seed: int, chunk_tokens: list[int]) -> list[float]:
+    """For each prompt length: the prefill part of a decoding request's gap over the step that computes the prompt."""
+    return [_largest_part_ms(seed, "prefill", prompt_tokens=tokens) for tokens in chunk_tokens]
+
+
+def tokenizer_part_ms(seed: int, document_chars: list[int]) -> list[float]:
+    """For each document length: the smallest tokenizer part over the requests in flight while it is tokenized."""
+    return [_largest_part_ms(seed, "tok", document_chars=chars) for chars in document_chars]
+
+
+def _largest_part_ms(seed: int, label: str, prompt_tokens: int = 2048, document_chars: int = 20_000) -> float:
+    """Three short requests decode while a long one arrives: the smallest, over the three, of their largest `label`."""
+    from implementations.itl.config import EngineConfig
+    from implementations.itl.partition import partition
+    from implementations.itl.trace import Arrival, write_text
+
+    rng = random.Random(seed)
+    short, long = write_text(rng, 60), write_text(rng, document_chars)
+    trace = [Arrival(number, 0.0, short, len(short), 0, 60) for number in range(3)]
+    trace.append(Arrival(3, 0.015, long, len(long), 0, 2))
+    found = partition(run(EngineConfig(max_model_len=int(prompt_tokens)), tuple(trace)).event_log())
+    return min(float(found.parts[label][found.request == number].max()) for number in range(3))
+
+
+def quiet_forward_share(tokens: int) -> float:
+    """Median share of the forward pass in the gaps of one request by itself, the partition as the post has it."""
+    from implementations.itl.partition import partition
+
+    found = partition(without_cpu_time(single_request(int(tokens))))
+    return float(np.median(found.parts["forward"] / found.gap_ms))
+
+
+def without_cpu_time(log: RunLog) -> EventLog:
+    """The event log as the post's engine keeps it: segments do not say how long their thread ran."""
+    from implementations.itl.events import EventLog
+
+    segments = [segment[:4] for segment in log.segments]
+    return EventLog.from_events(log.steps, segments, log.collections, log.emissions, log.evictions)
+
+
+def gaps_without_any_cause(seed: int) -> int:
+    """Gaps of a burst in which no cause took time, when empty segments are logged as the post's engine does."""
+    from implementations.itl.partition import partition
+
+    found = partition(without_cpu_time(burst_run(seed, log_empty_segments=True, kv_blocks=1000)))
+    causes = sum(found.parts[label] for label in ("prefill", "preempt", "graph", "gc", "tok"))
+    return int((causes == 0).sum())
+
+
+def bystanders_swap_ms(log: RunLog) -> float:
+    """Mean copying time in the gaps, of requests that were not evicted, over the steps that evicted somebody."""
+    from implementations.itl.partition import partition
+
+    found = partition(log.event_log())
+    evicting = {event.step for event in log.preemptions if not event.restarted}
+    own = set(found.evicted_gaps.tolist())
+    rows = [row for row, step in enumerate(found.end_step) if int(step) in evicting and row not in own]
+    return float(found.parts["preempt"][rows].mean())
+
+
+def admissions_past_an_eviction_that_fits(log: RunLog) -> int:
+    """New requests admitted while the request evicted first could have returned, with its headroom, before them."""
+    from implementations.itl.config import blocks_for
+
+    prompt = {row.request: row.prompt_tokens for row in log.requests}
+    returned = {(event.request, event.step) for event in log.readmissions}
+    faults = 0
+    for event in log.admissions:
+        for who, step in _evicted_at(log, event.step):
+            if (who, event.step) in returned:
+                continue
+            held = prompt[who] + sum(1 for request, _, at in log.emissions if request == who and at < step)
+            faults += blocks_for(held + 1) + log.config.readmit_headroom_blocks <= event.free_blocks
+            break  # only the one evicted first stands at the door
+    return faults
+
+
+def _evicted_at(log: RunLog, step: int) -> list[tuple[int, int]]:
+    """(request, step of its eviction) of the requests that are evicted as `step` begins, the first evicted first."""
+    returns = [(event.request, event.step) for event in log.readmissions]
+    evicted = [(event.victim, event.step) for event in log.preemptions if not event.restarted and event.step < step]
+    return [(who, at) for who, at in evicted if not any(other == who and at < back < step for other, back in returns)]

@@ -125,7 +125,6 @@ def machine_info() -> dict[str, Any]:
             "count": os.cpu_count(),
             "brand_raw": processor.get("model name", platform.processor()),
             "vendor_id_raw": processor.get("vendor_id", ""),
-            "hz_advertised_friendly": processor.get("cpu MHz", ""),
             "flags": sorted(processor.get("flags", "").split()),
         },
     }
@@ -149,6 +148,7 @@ def describe() -> dict[str, Any]:
     """Everything else a verdict may depend on; plain values, ready for JSON."""
     memory = psutil.virtual_memory()
     return {
+        **libraries(),
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cores": os.cpu_count(),
@@ -156,13 +156,20 @@ def describe() -> dict[str, Any]:
         "affinity": sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
         "memory_bytes": memory.total,
         "cpu_features": list(cpu_features()),
+        "cpu_mhz": _processor().get("cpu MHz", ""),
+        "gpus": list(cuda_devices()),
+        "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
+    }
+
+
+def libraries() -> dict[str, Any]:
+    """The part of it that stays while nothing is installed or set: distributions, BLAS kernels, thread settings."""
+    return {
         "blas": [
             {key: pool.get(key) for key in ("user_api", "internal_api", "version", "architecture", "num_threads")}
             for pool in threadpool_info()
         ],
         "variables": {name: os.environ.get(name) for name in (*THREAD_VARIABLES, *OTHER_VARIABLES)},
-        "gpus": list(cuda_devices()),
-        "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
         "distributions": distributions(),
     }
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 import operator
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -323,12 +324,12 @@ def _ending(path: str | Path) -> str:
 
 def _arrays(path: str | Path) -> dict[str, Table]:
     try:
-        with np.load(path, allow_pickle=False) as saved:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as saved:
             schema = int(saved["schema"])
             if schema != SCHEMA:
                 raise ValueError(f"schema {schema}, this version reads {SCHEMA}")
             return {table: saved[table] for table in TABLES}
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile) as fault:
+    except (KeyError, TypeError, ValueError, EOFError, zlib.error, zipfile.BadZipFile) as fault:
         raise ValueError(f"{path}: not a readable event log: {fault}") from fault
 
 
@@ -418,24 +419,24 @@ def _emission_order(emissions: Table, steps: Table, name: Naming) -> NDArray[np.
     """Order by request and time, after checking that no request's emissions run backwards.
 
     Records may come in any order, so a later place in the list alone proves nothing. A request is refused
-    if its stamps fall both along the list and along the ends of the steps that emitted.
+    if its stamps fall along the list and also along the ends of the steps that emitted, where those are on
+    record.
     """
-    request, time_s = emissions["request"], emissions["time_s"]
+    request, time_s, step = emissions["request"], emissions["time_s"], emissions["step"]
     listed = np.lexsort([request])
-    backwards = _falls(request[listed], time_s[listed])
-    if backwards.any():
-        emitted = np.full(len(emissions), -np.inf)
-        known = emissions["step"] >= 0
-        emitted[known] = steps["end_s"][emissions["step"][known]]
-        stepped = np.lexsort([emitted, request])
-        fallen = _falls(request[stepped], time_s[stepped])
-        suspects = stepped[1:][fallen]
-        for place in suspects[np.isin(request[suspects], request[listed[1:][backwards]])][:1]:
+    backwards = listed[1:][_falls(request[listed], time_s[listed])]
+    if len(backwards):
+        stepless = np.isin(request, request[step == UNKNOWN])
+        ended = np.zeros(len(emissions))
+        ended[~stepless] = steps["end_s"][step[~stepless]]
+        stepped = np.lexsort([ended, request])
+        also_backwards = stepped[1:][_falls(request[stepped], time_s[stepped])]
+        for place in backwards[np.isin(request[backwards], request[also_backwards])][:1]:
             raise ValueError(
                 f"{name('emissions', int(place))}: request {request[place]} emits at"
                 f" {time_s[place]} s, before its predecessor"
             )
-    return np.lexsort([emissions["step"], time_s, request])
+    return np.lexsort([step, time_s, request])
 
 
 def _falls(request: NDArray[Any], time_s: NDArray[np.float64]) -> NDArray[np.bool_]:

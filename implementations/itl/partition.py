@@ -100,6 +100,12 @@ class Partition:
         return dict(zip(LABELS, dense))
 
     @property
+    def unreconciled_ms(self) -> Floats:
+        """Parts minus gap, shape (n,): zero to rounding unless an instant has no owner or two."""
+        total: Floats = np.sum(list(self.parts.values()), axis=0)
+        return total - self.gap_ms
+
+    @property
     def graph_identifiable(self) -> bool:
         """Whether the graph excess of every step could be told."""
         return not len(self.unjudged_steps)

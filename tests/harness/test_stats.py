@@ -20,7 +20,6 @@ from runtwice.stats import (
     BadSample,
     Degenerate,
     Estimate,
-    SignEProcess,
     TooFewSamples,
     bca,
     binomial_interval,
@@ -603,72 +602,7 @@ def test_inside_and_outside_want_the_whole_interval():
     assert (inside(across, 0.0, 1.0), outside(across, 0.0, 1.0)) == (False, False)
 
 
-# --- sequential and multiple testing -----------------------------------------------------------------------
-
-
-def run_process(tosses):
-    """The process after these tosses."""
-    process = SignEProcess()
-    for win in tosses:
-        process.update(bool(win))
-    return process
-
-
-def test_e_process_is_a_martingale():
-    """Averaged over all 2**10 sequences of a fair coin, E is exactly 1."""
-    values = [run_process(tosses).value for tosses in itertools.product((0, 1), repeat=10)]
-    assert np.mean(values) == pytest.approx(1.0, abs=1e-12)
-
-
-def test_e_process_is_the_likelihood_integrated_over_jeffreys_prior():
-    """E equals 2**n times the integral of p**k (1 - p)**(n - k) under Beta(1/2, 1/2)."""
-    process = run_process([1, 1, 0, 1, 1, 1, 0, 1])
-    p = scipy_stats.beta(0.5, 0.5)
-    assert process.value == pytest.approx(2**8 * p.expect(lambda x: x**6 * (1 - x) ** 2), rel=1e-4)
-
-
-@pytest.mark.parametrize(("alpha", "straight"), [(0.05, 7), (0.01, 10)])
-def test_straight_wins_needed(alpha, straight):
-    """Seven wins in a row decide at 5%, ten at 1%, and no fewer."""
-    assert run_process([1] * straight).decided(alpha)
-    assert not run_process([1] * (straight - 1)).decided(alpha)
-
-
-def decided_at(tosses, alpha):
-    """(runs, n) -> (runs,): the toss at which E reached 1/alpha, or infinity; E in its predictive form."""
-    wins = np.cumsum(tosses, axis=1)
-    seen = np.arange(tosses.shape[1])
-    before = wins - tosses
-    bet = np.where(tosses, before + 0.5, seen - before + 0.5) / (seen + 1)
-    reached = np.cumsum(np.log(2 * bet), axis=1) >= -math.log(alpha)
-    return np.where(reached.any(axis=1), reached.argmax(axis=1) + 1, np.inf)
-
-
-@pytest.mark.parametrize("alpha", [0.05, 0.01])
-def test_looking_after_every_toss_does_not_inflate_the_error(alpha):
-    """4 000 fair coins of 1 000 tosses, looked at after each: at most alpha are ever decided."""
-    tosses = rng(101).random((4_000, 1_000)) < 0.5
-    assert np.isfinite(decided_at(tosses, alpha)).sum() <= likely(alpha, 4_000)[-1]
-
-
-def test_predictive_form_is_the_process():
-    """The vectorised form used above decides the same runs as the class."""
-    tosses = rng(102).random((100, 60)) < 0.7
-    assert list(np.isfinite(decided_at(tosses, 0.05))) == [run_process(t).decided(0.05) for t in tosses]
-
-
-@pytest.mark.parametrize(("rate", "low", "high"), [(0.9, 9, 14), (0.8, 18, 26), (0.7, 40, 54)])
-def test_e_process_decides_in_the_expected_number_of_pairs(rate, low, high):
-    """2 000 runs: the median tosses to decide at 5% are about 12, 22 and 47 at win rates .9, .8 and .7."""
-    tosses = rng(103).random((2_000, 400)) < rate
-    assert low <= np.median(decided_at(tosses, 0.05)) <= high
-
-
-def test_e_process_stays_decided_and_finite():
-    """Once decided it stays so, and thousands of wins do not overflow the log."""
-    process = run_process([1] * 10 + [0] * 10)
-    assert process.decided(0.01)
-    assert math.isfinite(run_process([1] * 3_000).log_value)
+# --- multiple testing -- -----------------------------------------------------------------------
 
 
 def naive_holm(p_values, alpha):
