@@ -143,7 +143,8 @@ def test_a_cut_gap_adds_up_to_the_whole(evidence):
     """Random logs of one gap, partitioned whole and with one more token anywhere inside."""
     from dataclasses import replace
 
-    from claims.experiments.scenes import BASELINES, END, scenes, split
+    from claims.experiments.scenes import split
+    from claims.itl.random_scenes import BASELINES, END, scenes
 
     tolerance_ms = evidence.given("tolerance_ms")
     three_times = st.lists(st.integers(0, END), min_size=3, max_size=3).map(sorted)
@@ -163,7 +164,8 @@ def test_a_cut_gap_adds_up_to_the_whole(evidence):
 @claim("itl.adversarial.shift-and-order-invariance")
 def test_neither_a_shift_nor_another_order_changes_anything(evidence):
     """Random logs, permuted (compared to the bit) and moved by up to weeks (compared to the given tolerance)."""
-    from claims.experiments.scenes import BASELINES, TICK_S, permuted, scenes, split
+    from claims.experiments.scenes import TICK_S, permuted, split
+    from claims.itl.random_scenes import BASELINES, scenes
 
     tolerance_ms = evidence.given("tolerance_ms")
     shifts_ticks = [round(shift_s / TICK_S) for shift_s in evidence.given("shifts_s")]
@@ -202,7 +204,8 @@ def test_a_long_gap_adds_up_to_its_last_places(evidence, small_log, step):
 def test_the_partition_is_what_painting_gives(evidence):
     """Random logs, tidy ones and any that can be written down, each gap painted tick by tick."""
     from claims.experiments.counterexamples import COUNTEREXAMPLES
-    from claims.experiments.scenes import BASELINES, TICK_MS, scenes, split, tidy_scenes
+    from claims.experiments.scenes import TICK_MS, split
+    from claims.itl.random_scenes import BASELINES, scenes, tidy_scenes
     from implementations.itl.painter import paint
 
     tolerance_ms = evidence.given("tolerance_ms")
