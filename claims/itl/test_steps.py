@@ -69,7 +69,11 @@ def test_the_victim_waits_longer_and_the_others_wait_too(evidence, bursts):
     evidence.above([engine_runs.bystanders_swap_ms(log) for log in logs], 0.0, label="others' copying time, ms")
 
 
-@claim("itl.quiet-gap-one-step")
+@claim(
+    "itl.quiet-gap-one-step",
+    expect="refuted",
+    because="87 percent: our forward pass takes 0.35 ms a token, so that the loop's own 0.05 ms is more than 2 percent",
+)
 def test_a_request_by_itself_waits_for_the_forward_pass(evidence):
     """Median share of the decode segment in the gaps of a single request, a run; every gap is one step."""
     from claims.experiments import engine_runs
@@ -108,9 +112,8 @@ def test_the_parts_add_up_to_rounding(evidence, bursts):
 
 @claim("itl.clean-is-not-forward-only")
 def test_gaps_without_a_cause_are_forward_pass(evidence):
-    """Share, among gaps without a primary cause, of those that are less than half forward pass, a run."""
+    """Share, among the gaps without a primary cause of six bursts, of those that are less than half forward pass."""
     from claims.experiments import engine_runs
 
-    seeds, half = evidence.given("seeds"), float(evidence.given("forward_share"))
-    found = [engine_runs.clean_gaps_below(seed, half) for seed in range(1, 1 + seeds)]
-    evidence.above(evidence.given("tolerated_share") - np.array(found), 0.0)
+    below = engine_runs.clean_gaps_below(evidence.given("seeds"), evidence.given("forward_share"))
+    evidence.figure("below_half_pct", 100 * below)

@@ -97,8 +97,7 @@ class EvictedGaps:
     ) -> EvictedGaps:
         """Works through the gaps some at a time, so that a log full of evictions needs no more memory."""
         found = [
-            cls._among(evictions, first, emitted, timeline, steps, rules)
-            for first in range(0, len(emitted), BLOCK)
+            cls._among(evictions, first, emitted, timeline, steps, rules) for first in range(0, len(emitted), BLOCK)
         ]
         nothing = np.zeros(0, np.int64)
         return cls(

@@ -241,9 +241,7 @@ class _Splitter:
             negative_baseline_steps=excess.negative,
         )
 
-    def _split(
-        self, first: int, kept: Places, parts: Floats, gap_ms: Floats, skipped: NDArray[np.int32]
-    ) -> None:
+    def _split(self, first: int, kept: Places, parts: Floats, gap_ms: Floats, skipped: NDArray[np.int32]) -> None:
         """Fills one block of gaps: parts (labels, kept), gap_ms (kept,) and skipped (kept,)."""
         block = slice(first, first + BLOCK + 1)
         emitted = self.emitted[block]
