@@ -22,11 +22,7 @@ def test_line_is_that_of_polyfit(points):
 
 
 @unhurried
-@given(
-    st.lists(st.sampled_from([1, 2, 4, 8, 16, 24, 32]), min_size=2, max_size=500).filter(
-        lambda s: len(set(s)) > 1
-    )
-)
+@given(st.lists(st.sampled_from([1, 2, 4, 8, 16, 24, 32]), min_size=2, max_size=500).filter(lambda s: len(set(s)) > 1))
 def test_exact_costs_lie_on_the_line_whatever_the_counts(sizes):
     """How often a size occurred does not move a line through exactly linear costs."""
     size = np.array(sizes)
