@@ -103,7 +103,7 @@ def near_capacity_per_s(costs: CostModel) -> float:
     for _ in range(HALVINGS):
         middle = (low * high) ** 0.5
         low, high = (middle, high) if fallback_share(costs, middle) < target else (low, middle)
-    return (low * high) ** 0.5
+    return float((low * high) ** 0.5)
 
 
 @lru_cache(maxsize=64)
