@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from implementations.itl.run_log import RunLog
     from implementations.itl.trace import Arrival
 
-BURST_REQUESTS = 30
-BURST_BLOCKS = 90
+BURST_REQUESTS = 24
+BURST_BLOCKS = 75
 # A budget below the longest prompts, so that they are computed in chunks and some are evicted half-way.
 BURST_BUDGET = 64
 
@@ -35,7 +35,7 @@ def burst_trace(seed: int, requests: int = BURST_REQUESTS, spread_s: float = 0.0
     trace = []
     for number, time_s in enumerate(times):
         text = write_text(rng, rng.randint(100, 900))
-        trace.append(Arrival(number, time_s, text, len(text), 0, rng.randint(16, 90)))
+        trace.append(Arrival(number, time_s, text, len(text), 0, rng.randint(12, 60)))
     return tuple(trace)
 
 
@@ -261,7 +261,7 @@ def _evicted_at(log: RunLog, step: int) -> list[tuple[int, int]]:
 
 
 def clean_gaps_below(seeds: int, forward_share: float) -> float:
-    """Share, among gaps without a primary cause, of those with less than `forward_share` forward pass; over several bursts."""
+    """Share of gaps below `forward_share` forward pass, among the gaps of several bursts without a primary cause."""
     from implementations.itl.partition import partition
     from implementations.itl.tail import primary_cause
 

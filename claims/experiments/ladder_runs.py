@@ -25,7 +25,8 @@ Summary = dict[str, Any]
 
 # One and a half swells of the traffic: 42 such runs, and what else is run for real, stay under 25 minutes.
 REAL_S = 22.5
-VIRTUAL_S = 60.0
+VIRTUAL_S = REAL_S
+PUBLISHED_S = 30.0
 EDGES_MS = (0, 5, 10, 15, 20, 30, 50, 80, 120, 200, 400, 800, float("inf"))
 CAUSES = ("prefill", "preempt", "graph", "gc", "tok")
 # Gaps this many times the median are the extreme ones: the post's 800 ms over its median of 13.7.
@@ -120,6 +121,25 @@ def virtual_ladder(
     from implementations.itl.ladder import FIXES, ladder
 
     return virtual_runs(ladder(order or tuple(FIXES)), seeds, overload=overload)
+
+
+@lru_cache(maxsize=2)
+def published_ladder(seeds: int) -> dict[str, list[Summary]]:
+    """Every rung in virtual time on costs that give the post's own timings, at its rate: the same on every machine."""
+    from implementations.itl.ladder import ladder
+
+    return published_runs(ladder(), seeds)
+
+
+def published_runs(configs: dict[str, EngineConfig], seeds: int) -> dict[str, list[Summary]]:
+    """Settings by name, as `published_ladder` runs them, one summary a seed from 1 up."""
+    from implementations.itl.calibration import PUBLISHED_RATE
+    from implementations.itl.cost_model import PUBLISHED_MACHINE
+
+    return {
+        name: [virtual(config, seed, PUBLISHED_RATE, PUBLISHED_MACHINE, PUBLISHED_S) for seed in range(1, seeds + 1)]
+        for name, config in configs.items()
+    }
 
 
 def virtual_runs(

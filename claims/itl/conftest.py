@@ -5,6 +5,7 @@ import pytest
 # With six pairs a two-sided verdict at 95% becomes possible; with the post's five it is not.
 REAL_SEEDS = range(1, 7)
 VIRTUAL_SEEDS = 12
+PUBLISHED_SEEDS = 12
 
 
 @pytest.fixture(scope="session")
@@ -25,10 +26,18 @@ def ladder(sweep):
 
 @pytest.fixture(scope="session")
 def virtual_ladder():
-    """Summaries of the same in virtual time: by rung, one a seed."""
+    """Summaries of the same in virtual time, on this machine's costs: by rung, one a seed."""
     from claims.experiments import ladder_runs
 
     return ladder_runs.virtual_ladder(VIRTUAL_SEEDS)
+
+
+@pytest.fixture(scope="session")
+def published_ladder():
+    """Summaries of the post's own workload in virtual time, on costs that give its timings: by rung, one a seed."""
+    from claims.experiments import ladder_runs
+
+    return ladder_runs.published_ladder(PUBLISHED_SEEDS)
 
 
 @pytest.fixture

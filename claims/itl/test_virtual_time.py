@@ -60,24 +60,22 @@ def test_preemption_owns_more_of_the_tail_where_there_is_more_of_it(evidence):
 
 
 @claim("itl.waiting-is-moved")
-def test_the_watermark_moves_the_wait_and_does_not_remove_it(evidence, virtual_ladder):
+def test_the_watermark_moves_the_wait_and_does_not_remove_it(evidence, published_ladder):
     """Half of what it adds to the time to first token, less what it changes of a request's total time, a seed."""
-    before, after = virtual_ladder["tokenize-off-loop"], virtual_ladder[LAST]
+    before, after = published_ladder["tokenize-off-loop"], published_ladder[LAST]
     first = column(after, "ttft_p50_s") - column(before, "ttft_p50_s")
     total = np.abs(column(after, "total_p50_s") - column(before, "total_p50_s"))
     evidence.above(first / 2 - total, 0.0)
 
 
 @claim("itl.watermark-alone")
-def test_the_watermark_alone_brings_most_of_the_gain(evidence, virtual_ladder):
+def test_the_watermark_alone_brings_most_of_the_gain(evidence, published_ladder):
     """Share of the whole ladder's fall in log p99.9 that the watermark by itself brings, a seed."""
+    from claims.experiments.ladder_runs import published_runs
     from implementations.itl.ladder import alone
 
-    seeds = len(virtual_ladder[FIRST])
-    by_itself = run({LAST: alone(LAST)}, seeds)[LAST]
-    start, end, one = (
-        np.log(column(runs, "p999_ms")) for runs in (virtual_ladder[FIRST], virtual_ladder[LAST], by_itself)
-    )
+    runs = {**published_ladder, "alone": published_runs({LAST: alone(LAST)}, len(published_ladder[FIRST]))[LAST]}
+    start, end, one = (np.log(column(runs[name], "p999_ms")) for name in (FIRST, LAST, "alone"))
     evidence.above((start - one) / (start - end), float(evidence.given("share")))
 
 

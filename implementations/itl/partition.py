@@ -182,6 +182,7 @@ class _Stamps:
 
     def at(self, emitted: Ticks, step: NDArray[np.int64]) -> tuple[Ticks, Places]:
         """Time of each label (labels, m) and decode steps begun (m,) before each of some emissions."""
+        # "wrap" sends the step that is not on record, -1, to the last place, and spares a bounds check.
         before, begun = self.before.take(step, axis=1, mode="wrap"), self.begun.take(step, mode="wrap")
         own = np.flatnonzero(self.stamp.take(step, mode="wrap") != emitted)
         before[:, own] = self.timeline.time_before(emitted[own]).T

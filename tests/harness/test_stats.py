@@ -444,6 +444,22 @@ def test_effect_over_spread_pools_repeats_inside_groups():
     assert lifted.value == pytest.approx(plain.value)
 
 
+def test_spread_of_repeats_is_the_pooled_deviation():
+    """Three repeats in each of six groups: the spread is the root of the mean variance within groups."""
+    repeats, effects = rng(2).normal(size=(6, 3)), np.array([0.5, 0.7, 0.4, 0.6, 0.5, 0.6])
+    expected = effects.mean() / math.sqrt(repeats.var(axis=1, ddof=1).mean())
+    assert effect_over_spread(effects, repeats).value == pytest.approx(expected)
+
+
+def test_heavy_tails_of_the_repeats_widen_the_interval():
+    """Repeats of the same deviation say less about it where a few of them make it up."""
+    light = np.tile([-1.0, 1.0], 15)
+    heavy = np.where(np.arange(30) < 2, light, 0.0) * math.sqrt(15)
+    widths = [e.high - e.low for e in (effect_over_spread([2.0, 2.1] * 4, r) for r in (light, heavy))]
+    assert np.std(light) == pytest.approx(np.std(heavy))
+    assert widths[1] > 1.5 * widths[0]
+
+
 @pytest.mark.parametrize(
     ("effects", "repeats", "error"),
     [

@@ -8,10 +8,12 @@ from implementations.itl.events import EventLog
 from implementations.itl.evictions import Evictions, search_within
 from implementations.itl.rules import RULES
 from implementations.itl.timeline import Clock
+from tests.implementations.itl.logs import unhurried
 
 runs = st.lists(st.lists(st.integers(0, 20), max_size=6).map(sorted), min_size=1, max_size=5)
 
 
+@unhurried
 @given(runs, st.data())
 def test_search_within_a_range_is_searchsorted_on_it(values, data):
     """Each needle is looked up in its own range, before or after its equals."""
