@@ -70,14 +70,16 @@ def pytest_configure(config: pytest.Config) -> None:
         session.load_carried()
     except LedgerError as error:
         raise pytest.UsageError(str(error)) from None
-    _group_by_topic(config)
 
 
-def _group_by_topic(config: pytest.Config) -> None:
-    """Under xdist keep a topic on one worker, so that its shared experiments run once; `--dist` overrules."""
-    given = any(str(argument).startswith("--dist") for argument in config.invocation_params.args)
-    if getattr(config.option, "dist", "no") == "load" and not given:
-        config.option.dist = "loadgroup"
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep a topic on one worker, unless `--dist` was given."""
+    if any(str(argument).startswith("--dist") for argument in config.invocation_params.args):
+        return None
+    from runtwice.scheduling import TopicScheduling  # xdist may not be installed
+
+    return TopicScheduling(config, log)
 
 
 def _progress(config: pytest.Config) -> Progress:
@@ -109,7 +111,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect claims outside the tiers, topics and ids that were asked for; group the rest by topic for xdist."""
+    """Deselect claims outside the tiers, topics and ids that were asked for; mark the topics for `--dist loadgroup`."""
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
     for item in items:
