@@ -269,12 +269,12 @@ def timed(slow, fast):
 
 
 def test_three_times_the_work_takes_about_three_times_as_long():
-    """Real processes: decided as above after ten, with a ratio near 3 and both arms' raw seconds kept."""
+    """Real processes: decided as above, with a ratio about 3, both arms' raw seconds and ten or more hash seeds."""
     result = timed(SLOW, FAST)
-    assert (result.decided, len(result.processes)) == ("above", 10)
-    assert 2.0 < result.ratio < 4.5
+    assert result.decided == "above"
+    assert 1.5 < result.ratio < 6.0  # wide, because other tests may share the cores
     assert len(result.seconds_of("slow")) == len(result.seconds_of("fast")) >= 20
-    assert len({process.plan.hash_seed for process in result.processes}) == 10
+    assert len({process.plan.hash_seed for process in result.processes}) == len(result.processes) >= 10
 
 
 def test_swapped_arms_are_below():
@@ -363,8 +363,8 @@ def test_a_failing_set_up_and_wrong_settings_are_the_arms_fault():
 def test_an_arm_that_never_comes_back_is_given_up():
     """A call beyond the patience ends its process and is an error."""
     worker = Worker(Arm(f"{HERE}:hanging"), FAST, 0.1)
-    worker._patience_s = 0.5
-    with pytest.raises(WorkerDied, match=r"arm 'slow': call: no answer for 0\.5 s"):
+    worker._patience_s = 1.0
+    with pytest.raises(WorkerDied, match=r"arm 'slow': \w+: no answer for 1 s"):
         worker(Plan(1, 0, (0,)))
 
 
