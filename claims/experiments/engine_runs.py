@@ -7,7 +7,6 @@ that evictions, restarts and chunked prompts happen within a fraction of a secon
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -17,11 +16,12 @@ import numpy as np
 
 if TYPE_CHECKING:
     from implementations.itl.config import EngineConfig
+    from implementations.itl.events import EventLog
     from implementations.itl.run_log import RunLog
     from implementations.itl.trace import Arrival
 
-BURST_REQUESTS = 30
-BURST_BLOCKS = 90
+BURST_REQUESTS = 24
+BURST_BLOCKS = 75
 # A budget below the longest prompts, so that they are computed in chunks and some are evicted half-way.
 BURST_BUDGET = 64
 
@@ -35,7 +35,7 @@ def burst_trace(seed: int, requests: int = BURST_REQUESTS, spread_s: float = 0.0
     trace = []
     for number, time_s in enumerate(times):
         text = write_text(rng, rng.randint(100, 900))
-        trace.append(Arrival(number, time_s, text, len(text), 0, rng.randint(16, 90)))
+        trace.append(Arrival(number, time_s, text, len(text), 0, rng.randint(12, 60)))
     return tuple(trace)
 
 
@@ -60,10 +60,14 @@ def burst_run(seed: int, **changes: Any) -> RunLog:
     return run(burst_config(**changes), burst_trace(seed))
 
 
-@lru_cache(maxsize=1)
-def bursts(seeds: int) -> tuple[RunLog, ...]:
-    """Bursts of the seeds 1 to `seeds`, run once."""
-    return tuple(burst_run(seed) for seed in range(1, seeds + 1))
+def bursts(seeds: int) -> list[RunLog]:
+    """Bursts of the seeds 1 to `seeds`, each run once a session."""
+    return [_kept_burst(seed) for seed in range(1, int(seeds) + 1)]
+
+
+@lru_cache(maxsize=16)
+def _kept_burst(seed: int) -> RunLog:
+    return burst_run(seed)
 
 
 def single_request(tokens: int, **changes: Any) -> RunLog:
@@ -114,28 +118,17 @@ def _gap_over(stamps: list[tuple[float, int]], step: int) -> float | None:
 
 
 def run_with_pause(seed: int, at_step: int, pause_s: float) -> RunLog:
-    """A burst in a roomy pool, one of whose steps begins by sleeping."""
-    import time
+    """A burst in a roomy pool on a clock that steps by 1 ms, and by `pause_s` more in one of the steps."""
+    from implementations.itl.clock import VirtualClock
+
+    clock = VirtualClock(step_s=1e-3)
 
     def hold(step: int) -> None:
         if step == at_step:
-            time.sleep(pause_s)
+            clock.advance(float(pause_s))
 
-    return run(burst_config(kv_blocks=1000, token_budget=2048), burst_trace(seed), before_step=hold)
-
-
-def interleaved_seconds(functions: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
-    """Seconds of each function a round, called in turn so that a drift of the machine meets all of them."""
-    import time
-
-    seconds: dict[str, list[float]] = {name: [] for name in functions}
-    for number in range(rounds):
-        names = list(functions) if number % 2 == 0 else list(functions)[::-1]
-        for name in names:
-            began = time.perf_counter()
-            functions[name]()
-            seconds[name].append(time.perf_counter() - began)
-    return seconds
+    config = burst_config(kv_blocks=1000, token_budget=2048)
+    return run(config, burst_trace(seed), before_step=hold, clock=clock)
 
 
 def greedy_first_tokens(seed: int) -> dict[int, int]:
@@ -181,3 +174,100 @@ def skips_and_evictions(seed: int, *, round_robin: bool) -> tuple[int, int]:
             skips += after > before + 1
             evicted += any(who == request and before_s < at < after_s for who, at, _ in log.evictions)
     return skips, evicted
+
+
+def prefill_part_ms(seed: int, chunk_tokens: list[int]) -> list[float]:
+    """For each prompt length: the prefill part of a decoding request's gap over the step that computes the prompt."""
+    return [_largest_part_ms(seed, "prefill", prompt_tokens=tokens) for tokens in chunk_tokens]
+
+
+def tokenizer_part_ms(seed: int, document_chars: list[int]) -> list[float]:
+    """For each document length: the smallest tokenizer part over the requests in flight while it is tokenized."""
+    return [_largest_part_ms(seed, "tok", document_chars=chars) for chars in document_chars]
+
+
+def _largest_part_ms(seed: int, label: str, prompt_tokens: int = 2048, document_chars: int = 20_000) -> float:
+    """Three short requests decode while a long one arrives: the smallest, over the three, of their largest `label`."""
+    from implementations.itl.config import EngineConfig
+    from implementations.itl.partition import partition
+    from implementations.itl.trace import Arrival, write_text
+
+    rng = random.Random(seed)
+    short, long = write_text(rng, 60), write_text(rng, document_chars)
+    trace = [Arrival(number, 0.0, short, len(short), 0, 60) for number in range(3)]
+    trace.append(Arrival(3, 0.015, long, len(long), 0, 2))
+    found = partition(run(EngineConfig(max_model_len=int(prompt_tokens)), tuple(trace)).event_log())
+    return min(float(found.parts[label][found.request == number].max()) for number in range(3))
+
+
+def quiet_forward_share(tokens: int) -> float:
+    """Median share of the forward pass in the gaps of one request by itself, the partition as the post has it."""
+    from implementations.itl.partition import partition
+
+    found = partition(without_cpu_time(single_request(int(tokens))))
+    return float(np.median(found.parts["forward"] / found.gap_ms))
+
+
+def without_cpu_time(log: RunLog) -> EventLog:
+    """The event log as the post's engine keeps it: segments do not say how long their thread ran."""
+    from implementations.itl.events import EventLog
+
+    segments = [segment[:4] for segment in log.segments]
+    return EventLog.from_events(log.steps, segments, log.collections, log.emissions, log.evictions)
+
+
+def gaps_without_any_cause(seed: int) -> int:
+    """Gaps of a burst in which no cause took time, when empty segments are logged as the post's engine does."""
+    from implementations.itl.partition import partition
+
+    found = partition(without_cpu_time(burst_run(seed, log_empty_segments=True, kv_blocks=1000)))
+    causes = sum(found.parts[label] for label in ("prefill", "preempt", "graph", "gc", "tok"))
+    return int((causes == 0).sum())
+
+
+def bystanders_swap_ms(log: RunLog) -> float:
+    """Mean copying time in the gaps, of requests that were not evicted, over the steps that evicted somebody."""
+    from implementations.itl.partition import partition
+
+    found = partition(log.event_log())
+    evicting = {event.step for event in log.preemptions if not event.restarted}
+    own = set(found.evicted_gaps.tolist())
+    rows = [row for row, step in enumerate(found.end_step) if int(step) in evicting and row not in own]
+    return float(found.parts["preempt"][rows].mean())
+
+
+def admissions_past_an_eviction_that_fits(log: RunLog) -> int:
+    """New requests admitted while the request evicted first could have returned, with its headroom, before them."""
+    from implementations.itl.config import blocks_for
+
+    prompt = {row.request: row.prompt_tokens for row in log.requests}
+    returned = {(event.request, event.step) for event in log.readmissions}
+    faults = 0
+    for event in log.admissions:
+        for who, step in _evicted_at(log, event.step):
+            if (who, event.step) in returned:
+                continue
+            held = prompt[who] + sum(1 for request, _, at in log.emissions if request == who and at < step)
+            faults += blocks_for(held + 1) + log.config.readmit_headroom_blocks <= event.free_blocks
+            break  # only the one evicted first stands at the door
+    return faults
+
+
+def _evicted_at(log: RunLog, step: int) -> list[tuple[int, int]]:
+    """(request, step of its eviction) of the requests that are evicted as `step` begins, the first evicted first."""
+    returns = [(event.request, event.step) for event in log.readmissions]
+    evicted = [(event.victim, event.step) for event in log.preemptions if not event.restarted and event.step < step]
+    return [(who, at) for who, at in evicted if not any(other == who and at < back < step for other, back in returns)]
+
+
+def clean_gaps_below(seeds: int, forward_share: float) -> float:
+    """Share of gaps below `forward_share` forward pass, among the gaps of several bursts without a primary cause."""
+    from implementations.itl.partition import partition
+    from implementations.itl.tail import primary_cause
+
+    below = []
+    for seed in range(1, int(seeds) + 1):
+        found = partition(without_cpu_time(burst_run(seed, kv_blocks=1000, token_budget=2048)))
+        clean = primary_cause(found.gap_ms, found.parts) == "clean"
+        below.append(found.parts["forward"][clean] < float(forward_share) * found.gap_ms[clean])
+    return float(np.mean(np.concatenate(below)))

@@ -29,7 +29,7 @@ def _overtaken_prompts(log):
     faults = 0
     for step, chunks in by_step.items():
         begun = [(step, chunk.request) in admitted for chunk in chunks]
-        unfinished = [chunk.start + chunk.count < length[chunk.request] for chunk in chunks]
+        unfinished = [chunk.start + chunk.n_tokens < length[chunk.request] for chunk in chunks]
         faults += any(begun[i + 1] and unfinished[i] for i in range(len(chunks) - 1))
         faults += sorted(begun) != begun
     return faults
@@ -217,7 +217,7 @@ def test_half_read_prompts_start_again(evidence, bursts):
                 for request, stamp, _ in log.evictions
                 if request == event.victim and stamp < first_emission[request]
             ]
-            evidence.identical(own, [], label="evictions on record before the first token")
+            evidence.identical(len(own), 0, label="evictions on record before the first token")
             evidence.identical(first_emission[event.victim] > at, True, label="nothing emitted before")
             later = [chunk.start for chunk in log.chunks if chunk.request == event.victim and chunk.step >= event.step]
             evidence.identical(later[0], 0, label="first chunk afterwards")
@@ -238,6 +238,7 @@ def test_the_counter_exceeds_the_intervals_by_the_restarts(evidence, bursts):
 @claim("itl.readmission-rule")
 def test_returns_follow_the_order_of_eviction(evidence, bursts):
     """Order, free blocks and precedence of every return in six bursts."""
+    from claims.experiments import engine_runs
     from implementations.itl.config import EngineConfig
 
     evidence.figure("headroom_blocks", EngineConfig().readmit_headroom_blocks)
@@ -249,6 +250,8 @@ def test_returns_follow_the_order_of_eviction(evidence, bursts):
         busy = [event for event in log.readmissions if log.step["running"][event.step - 1] > 1]
         short = sum(event.free_blocks < event.granted_blocks + headroom for event in busy)
         evidence.identical(short, 0, label="returns without headroom")
+        overtaken = engine_runs.admissions_past_an_eviction_that_fits(log)
+        evidence.identical(overtaken, 0, label="new requests admitted although the first evicted one fitted")
 
 
 @claim("itl.no-unexplained-skip")
