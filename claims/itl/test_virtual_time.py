@@ -59,16 +59,25 @@ def test_preemption_owns_more_of_the_tail_where_there_is_more_of_it(evidence):
     evidence.trend(np.transpose([column(runs, "tail_share", "preempt") for runs in found]), "rises")
 
 
-@claim("itl.waiting-is-moved")
-def test_the_watermark_moves_the_wait_and_does_not_remove_it(evidence, published_ladder):
-    """Half of what it adds to the time to first token, less what it changes of a request's total time, a seed."""
-    before, after = published_ladder["tokenize-off-loop"], published_ladder[LAST]
-    first = column(after, "ttft_p50_s") - column(before, "ttft_p50_s")
-    total = np.abs(column(after, "total_p50_s") - column(before, "total_p50_s"))
-    evidence.above(first / 2 - total, 0.0)
+@claim(
+    "itl.waiting-is-moved",
+    expect="undecided",
+    because="over 12 seeds a request's whole wait changes by about half of what its first token waits longer, the bound "
+    "itself: -0.01 s [-0.13, 0.08] from it",
+)
+def test_the_watermark_moves_the_wait_and_does_not_remove_it(evidence):
+    """Half of what it adds to a request's wait for the first token, less what it changes of the whole, a seed."""
+    from claims.experiments.ladder_runs import waits_moved_s
+
+    first, total = waits_moved_s(int(evidence.given("seeds")))
+    evidence.above(np.array(first) / 2 - np.abs(total), 0.0)
 
 
-@claim("itl.watermark-alone")
+@claim(
+    "itl.watermark-alone",
+    expect="refuted",
+    because="by itself it brings 27 percent [15, 38] of the fall in log p99.9 over 12 seeds",
+)
 def test_the_watermark_alone_brings_most_of_the_gain(evidence, published_ladder):
     """Share of the whole ladder's fall in log p99.9 that the watermark by itself brings, a seed."""
     from claims.experiments.ladder_runs import published_runs
@@ -80,7 +89,7 @@ def test_the_watermark_alone_brings_most_of_the_gain(evidence, published_ladder)
 
 
 @claim("itl.fixes-do-not-cross")
-def test_no_fix_moves_another_cause(evidence, virtual_ladder):
+def test_no_fix_moves_another_cause(evidence, virtual_ladder, real_alone):
     """Tail milliseconds of every other cause with one fix by itself, against their spread over the baseline's runs."""
     from implementations.itl.ladder import FIXES, alone
 
@@ -93,6 +102,10 @@ def test_no_fix_moves_another_cause(evidence, virtual_ladder):
         "admission-watermark": "preempt",
     }
     found = run({fix: alone(fix) for fix in FIXES}, len(virtual_ladder[FIRST]))
+    for fix, real in real_alone.items():
+        evidence.keep(
+            f"one real run, {fix} alone: tail ms by cause", [real["tail_ms"][one] for one in sorted(set(own.values()))]
+        )
     for fix, cause in own.items():
         for other in sorted(set(own.values()) - {cause}):
             before, after = (column(runs, "tail_ms", other) for runs in (virtual_ladder[FIRST], found[fix]))
@@ -137,12 +150,15 @@ def test_more_memory_or_fewer_sequences_lower_preemptions(evidence, virtual_ladd
 
 
 @claim("itl.overload-sidebar")
-def test_under_overload_only_the_watermark_helps(evidence):
+def test_under_overload_only_the_watermark_helps(evidence, real_overload):
     """Log p99.9 at the overloading rate: the other five fixes within its spread, the watermark far below it."""
     from claims.experiments import ladder_runs
 
     found = ladder_runs.virtual_ladder(int(evidence.given("seeds")), overload=True)
     start, others, end = (np.log(column(found[name], "p999_ms")) for name in (FIRST, "tokenize-off-loop", LAST))
+    evidence.keep(
+        "one real run, p99.9 in ms of baseline, five fixes, all", [one["p999_ms"] for one in real_overload.values()]
+    )
     evidence.figure("preempt_pct", 100 * column(found[FIRST], "tail_share", "preempt"))
     evidence.figure("ttft_s", column(found[FIRST], "ttft_p50_s"))
     evidence.above(others - end, float(evidence.given("log_factor")), label="the watermark")

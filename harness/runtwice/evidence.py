@@ -118,6 +118,14 @@ class Evidence:
         """Record measuring settings (threads, rates, sizes); they enter the fingerprint."""
         self.measuring.update(values)
 
+    def keep(self, name: str, values: ArrayLike) -> None:
+        """Keep numbers in the ledger that no conclusion rests on.
+
+        Raises:
+            EvidenceError: none, or one that is not finite.
+        """
+        self._sample(name, values)
+
     # --- what was measured -------------------------------------------------------------------------------------
 
     def figure(self, name: str, measured: Any) -> None:
