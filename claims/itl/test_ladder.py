@@ -181,6 +181,10 @@ def test_table_of_tail_shares_by_rung(evidence, ladder):
 @claim("itl.ladder-end-to-end")
 def test_the_ladder_lowers_the_extreme_tail(evidence, ladder):
     """Log ratio of p99.9 and of the worst gap, baseline over all fixes, a seed."""
+    last = ladder[LAST]
+    evidence.keep("p99.9 over the fullest step, all fixes", column(last, "p999_ms") / column(last, "fullest_step_ms"))
+    for cause in ("clean", *CAUSES):
+        evidence.keep(f"gaps above p99.9 with cause {cause}, all fixes", column(last, "above_p999_causes", cause))
     for statistic in ("p999_ms", "max_ms"):
         before, after = column(ladder[FIRST], statistic), column(ladder[LAST], statistic)
         evidence.above(np.log(before / after), 0.0, label=statistic)

@@ -62,8 +62,8 @@ def test_preemption_owns_more_of_the_tail_where_there_is_more_of_it(evidence):
 @claim(
     "itl.waiting-is-moved",
     expect="undecided",
-    because="over 12 seeds a request's whole wait changes by about half of what its first token waits longer, the bound "
-    "itself: -0.01 s [-0.13, 0.08] from it",
+    because="over 12 seeds a request's whole wait changes by about half of what its first token waits longer, which is "
+    "the bound itself: -0.01 s [-0.13, 0.08] from it",
 )
 def test_the_watermark_moves_the_wait_and_does_not_remove_it(evidence):
     """Half of what it adds to a request's wait for the first token, less what it changes of the whole, a seed."""
