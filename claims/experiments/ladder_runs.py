@@ -247,25 +247,11 @@ def _engine(log: RunLog) -> Summary:
         "fallback_steps": log.n_fallback_steps,
         "largest_batch": int(log.step["n_decode"].max()),
         "decode_percentiles_ms": np.percentile(decode, [50, 99, 99.9]).tolist(),
-        "fullest_step_ms": _fullest_step_ms(log),
         "collections": [sum(generation == kind for _, _, generation in serving) for kind in range(3)],
         "full_collections_ms": [1e3 * (end - start) for start, end, generation in serving if generation == 2],
         "collection_before_serving_ms": [1e3 * (end - start) for start, end, _ in before],
         "worker_cpu_s": log.worker_cpu_s,
     }
-
-
-def _fullest_step_ms(log: RunLog) -> float:
-    """A captured decode of the largest size in use and a prefill that fills the rest of the budget: medians, added."""
-    step, seconds = log.step, {kind: np.zeros(len(log.step["start_s"])) for kind in ("prefill", "decode")}
-    for at, kind, start, end, _ in log.segments:
-        if kind in seconds:
-            seconds[kind][at] += end - start
-    largest = step["captured"] == step["captured"].max()
-    full = step["prefill_tokens"] >= 0.9 * (log.config.token_budget - step["n_decode"])
-    full &= step["prefill_tokens"] > 0
-    parts = [seconds[kind][chosen] for kind, chosen in (("decode", largest), ("prefill", full)) if chosen.any()]
-    return 1e3 * sum(float(np.median(part)) for part in parts)
 
 
 def _counts(causes: NDArray[np.str_]) -> dict[str, int]:

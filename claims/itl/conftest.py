@@ -51,9 +51,9 @@ def real_overload(sweep):
 @pytest.fixture(scope="session")
 def virtual_ladder():
     """Summaries of the same in virtual time, on this machine's costs: by rung, one a seed."""
-    from claims.experiments import ladder_runs
+    from claims.experiments import virtual_ladders
 
-    return ladder_runs.virtual_ladder(VIRTUAL_SEEDS)
+    return virtual_ladders.ladder(VIRTUAL_SEEDS)
 
 
 @pytest.fixture(scope="session")

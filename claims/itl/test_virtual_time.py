@@ -16,11 +16,18 @@ def column(runs, *path):
     return np.array(read(runs, *path))
 
 
-def run(configs, seeds, **options):
-    """Summaries by name, one a seed."""
+def swept(configs, seeds, **options):
+    """Summaries by name, one a seed, at a chosen load."""
     from claims.experiments.ladder_runs import virtual_runs
 
     return virtual_runs(configs, int(seeds), **options)
+
+
+def beside(virtual_ladder, configs):
+    """Summaries by name of the same seeds and length as the ladder's."""
+    from claims.experiments.virtual_ladders import runs
+
+    return runs(configs, len(virtual_ladder[FIRST]))
 
 
 @claim("itl.budget-tradeoff")
@@ -30,7 +37,7 @@ def test_a_smaller_budget_trades_first_tokens_for_steady_ones(evidence):
 
     budgets = list(evidence.given("budgets"))
     configs = {str(budget): EngineConfig(token_budget=int(budget)) for budget in budgets}
-    found = run(configs, evidence.given("seeds"), load=float(evidence.given("load")))
+    found = swept(configs, evidence.given("seeds"), load=float(evidence.given("load")))
     for statistic, shape in (("p99_ms", "rises"), ("ttft_p50_s", "falls")):
         curves = np.transpose([column(found[str(budget)], statistic) for budget in budgets])
         evidence.trend(curves, shape, label=f"{statistic} with the budget")
@@ -42,7 +49,7 @@ def test_queues_drain_below_capacity_and_not_above(evidence):
     from implementations.itl.config import EngineConfig
 
     loads, seeds = list(evidence.given("loads")), evidence.given("seeds")
-    found = [run({"baseline": EngineConfig()}, seeds, load=float(load))["baseline"] for load in loads]
+    found = [swept({"baseline": EngineConfig()}, seeds, load=float(load))["baseline"] for load in loads]
     evidence.trend(np.transpose([column(runs, "preemptions") for runs in found]), "rises", label="preemptions")
     evidence.trend(np.transpose([column(runs, "ttft_p50_s") for runs in found]), "rises", label="time to first token")
     quarters = [one["ttft_quarters_s"] for one in found[-1]]
@@ -55,7 +62,7 @@ def test_preemption_owns_more_of_the_tail_where_there_is_more_of_it(evidence):
     from implementations.itl.config import EngineConfig
 
     loads, seeds = list(evidence.given("loads")), evidence.given("seeds")
-    found = [run({"baseline": EngineConfig()}, seeds, load=float(load))["baseline"] for load in loads]
+    found = [swept({"baseline": EngineConfig()}, seeds, load=float(load))["baseline"] for load in loads]
     evidence.trend(np.transpose([column(runs, "tail_share", "preempt") for runs in found]), "rises")
 
 
@@ -101,7 +108,7 @@ def test_no_fix_moves_another_cause(evidence, virtual_ladder, real_alone):
         "tokenize-off-loop": "tok",
         "admission-watermark": "preempt",
     }
-    found = run({fix: alone(fix) for fix in FIXES}, len(virtual_ladder[FIRST]))
+    found = beside(virtual_ladder, {fix: alone(fix) for fix in FIXES})
     for fix, real in real_alone.items():
         evidence.keep(
             f"one real run, {fix} alone: tail ms by cause", [real["tail_ms"][one] for one in sorted(set(own.values()))]
@@ -114,12 +121,14 @@ def test_no_fix_moves_another_cause(evidence, virtual_ladder, real_alone):
 
 
 @claim("itl.faster-forward-spares-tail")
-def test_a_faster_forward_pass_helps_the_median_more_than_the_tail(evidence, virtual_ladder):
+def test_a_faster_forward_pass_helps_the_median_more_than_the_tail(evidence):
     """Gain in log median less gain in log p99.9 when every decode takes half as long, the traffic unchanged, a seed."""
     from claims.experiments import ladder_runs
+    from implementations.itl.config import EngineConfig
 
-    before = virtual_ladder[FIRST]
-    after = ladder_runs.with_faster_decode(len(before), factor=float(evidence.given("factor")))
+    seeds = int(evidence.given("seeds"))
+    before = swept({FIRST: EngineConfig()}, seeds)[FIRST]
+    after = ladder_runs.with_faster_decode(seeds, factor=float(evidence.given("factor")))
     gains = [np.log(column(before, name) / column(after, name)) for name in ("p50_ms", "p999_ms")]
     evidence.above(gains[0], gains[1], paired=True)
 
@@ -129,7 +138,7 @@ def test_the_gain_is_there_without_the_captured_sizes(evidence, virtual_ladder):
     """Log p99.9 of all fixes but the captured sizes, against all fixes, and its spread over the last rung's runs."""
     from implementations.itl.ladder import all_but
 
-    without = run({"others": all_but("graphs-to-48")}, len(virtual_ladder[LAST]))["others"]
+    without = beside(virtual_ladder, {"others": all_but("graphs-to-48")})["others"]
     effect = np.log(column(without, "p999_ms") / column(virtual_ladder[LAST], "p999_ms"))
     evidence.smaller_than_noise(effect, np.log(column(virtual_ladder[LAST], "p999_ms")))
 
@@ -145,7 +154,7 @@ def test_more_memory_or_fewer_sequences_lower_preemptions(evidence, virtual_ladd
         "fewer sequences": replace(base, max_num_seqs=int(evidence.given("max_num_seqs"))),
     }
     before = column(virtual_ladder[FIRST], "preemptions")
-    for name, runs in run(configs, len(before)).items():
+    for name, runs in beside(virtual_ladder, configs).items():
         evidence.above(before, column(runs, "preemptions"), paired=True, label=name)
 
 
