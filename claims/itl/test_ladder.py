@@ -1,7 +1,7 @@
 """The fix ladder near this machine's capacity: six real runs a rung, one observation each.
 
-Six runs of 15 s tell large effects only (about twice the spread from run to run). Where a claim needs more, it is decided
-on the same scheduler in virtual time, over more seeds and longer runs, and the real runs are kept beside it.
+Six runs of 15 s tell large effects only (about twice the spread from run to run). Where a claim needs more, it is
+decided on the same scheduler in virtual time, over more seeds and longer runs, and the real runs are kept beside it.
 """
 
 from itertools import pairwise
@@ -148,16 +148,26 @@ def _histogram(evidence, run):
     evidence.figure("p99_ms", run["p99_ms"])
 
 
-@claim("itl.band-ordering")
-def test_causes_sit_at_different_heights(evidence, virtual_ladder):
-    """Median gap by primary cause over the baseline runs in virtual time that have it: graph misses lowest."""
+@claim(
+    "itl.band-ordering",
+    expect="undecided",
+    because="in the five of six runs with graph misses the medians are 14 ms (graph), 290 to 350 (collections), "
+    "60 to 410 (preemption); five pairs decide nothing at 95%",
+)
+def test_causes_sit_at_different_heights(evidence, ladder):
+    """Median gap by primary cause over the real baseline runs that have it: graph misses lowest."""
     for cause in ("gc", "preempt"):
-        both = [run for run in virtual_ladder[FIRST] if {"graph", cause} <= set(run["cause_median_ms"])]
+        both = [run for run in ladder[FIRST] if {"graph", cause} <= set(run["cause_median_ms"])]
         graph, other = (column(both, "cause_median_ms", name) for name in ("graph", cause))
         evidence.above(np.log(other), np.log(graph), paired=True, label=f"{cause} above graph")
 
 
-@claim("itl.only-preempt-above-800")
+@claim(
+    "itl.only-preempt-above-800",
+    expect="undecided",
+    because="full collections of 280 to 320 ms reach that far in five of six real baseline runs; preemption's "
+    "share is 0.82 [0.62, 1] over 12 seeds in virtual time",
+)
 def test_preemption_alone_makes_the_longest_gaps(evidence, ladder, virtual_ladder):
     """Share of preemption among the gaps of at least 58 medians (the post's 800 ms), a baseline run; real runs kept."""
 
@@ -196,7 +206,12 @@ def test_the_ladder_lowers_the_extreme_tail(evidence, ladder):
         evidence.above(np.log(before / after), 0.0, label=statistic)
 
 
-@claim("itl.median-unmoved")
+@claim(
+    "itl.median-unmoved",
+    expect="undecided",
+    because="the median falls by 1.2 [0.6, 1.9] spreads of the baseline over 12 seeds: our fallback path is "
+    "five times slower than the captured one, and capturing up to 48 spares it",
+)
 def test_the_fixes_leave_the_median_within_its_own_spread(evidence, ladder, virtual_ladder):
     """Change of the median gap from end to end, against its spread over the baseline's runs; real runs kept."""
     evidence.figure("p50_before", column(ladder[FIRST], "p50_ms"))
@@ -205,7 +220,12 @@ def test_the_fixes_leave_the_median_within_its_own_spread(evidence, ladder, virt
     evidence.smaller_than_noise(after - before, before)
 
 
-@claim("itl.adjacent-rungs-suggestive")
+@claim(
+    "itl.adjacent-rungs-suggestive",
+    expect="undecided",
+    because="six runs a rung see changes of about one spread: log p99.9 moves by 0.1 to 1.2 spreads from rung "
+    "to rung, intervals up to 2.5",
+)
 def test_single_steps_are_within_the_spread_of_runs(evidence, ladder, real_reverse):
     """Change of log p99.9 from each rung to the next, against its spread over the six real runs of the rung before."""
     evidence.keep(
@@ -217,7 +237,11 @@ def test_single_steps_are_within_the_spread_of_runs(evidence, ladder, real_rever
         evidence.smaller_than_noise(second - first, first, label=after)
 
 
-@claim("itl.each-fix-zeroes-its-column")
+@claim(
+    "itl.each-fix-zeroes-its-column",
+    expect="refuted",
+    because="at the rung of the budget 14 percent of the tail is prefill still; the other four fall below one percent",
+)
 def test_each_fix_empties_its_own_column(evidence, ladder):
     """Median tail share of each cause at the rung of its fix (for collections, the second)."""
     at = {
@@ -237,13 +261,22 @@ def test_freezing_leaves_p99_within_its_spread(evidence, ladder, virtual_ladder)
     _within_spread(evidence, ladder, virtual_ladder, "p99_ms", "baseline", "gc-freeze")
 
 
-@claim("itl.graphs48-body-only")
+@claim(
+    "itl.graphs48-body-only",
+    expect="undecided",
+    because="log p99.9 falls by 0.8 [0.3, 1.4] spreads over 12 seeds; our fallback path is five times slower "
+    "than the captured one",
+)
 def test_more_captured_sizes_leave_p999_within_its_spread(evidence, ladder, virtual_ladder):
     """Change of log p99.9 at the rung of the captured sizes, against its spread at the rung before; real runs kept."""
     _within_spread(evidence, ladder, virtual_ladder, "p999_ms", "compact-history", "graphs-to-48")
 
 
-@claim("itl.offloop-no-gain")
+@claim(
+    "itl.offloop-no-gain",
+    expect="undecided",
+    because="log p99 falls by 0.05 in six runs, 0.5 [0, 1.8] of its spread at the rung before, which is small (0.07)",
+)
 def test_tokenizing_off_the_loop_leaves_p99_within_its_spread(evidence, ladder):
     """Change of log p99 at the rung of the tokenizer, against its spread over the real runs of the rung before."""
     first, second = (np.log(column(ladder[name], "p99_ms")) for name in ("budget-256", "tokenize-off-loop"))
