@@ -62,8 +62,9 @@ class Rules:
 
     evicted_union: Callable[[Ticks, Ticks, Places], tuple[Ticks, Ticks]] = first_come
     readmitted: Callable[[Ticks, int], Ticks] = lambda end, _forever: end
-    clip: Callable[[Ticks, Ticks, Ticks, Ticks], tuple[Ticks, Ticks]] = (
-        lambda evicted, readmitted, start, end: (np.maximum(evicted, start), np.minimum(readmitted, end))
+    clip: Callable[[Ticks, Ticks, Ticks, Ticks], tuple[Ticks, Ticks]] = lambda evicted, readmitted, start, end: (
+        np.maximum(evicted, start),
+        np.minimum(readmitted, end),
     )
     owner: Callable[[NDArray[np.int64], Flags], NDArray[np.int64]] = lambda segment, in_collection: np.where(
         in_collection, GC, segment
@@ -126,9 +127,7 @@ class Partition:
         return self.graph_identifiable and not self.baseline.falling and not len(self.negative_baseline_steps)
 
 
-def partition(
-    log: EventLog, baseline: Baseline | tuple[float, float] | None = None, rules: Rules = RULES
-) -> Partition:
+def partition(log: EventLog, baseline: Baseline | tuple[float, float] | None = None, rules: Rules = RULES) -> Partition:
     """Splits every gap of a log over `LABELS`.
 
     Args:
@@ -158,9 +157,7 @@ def fit_baseline(log: EventLog, rules: Rules = RULES) -> Baseline:
     return _fitted(_Segments.of(log, Clock.of(log), rules), log)
 
 
-def _as_baseline(
-    baseline: Baseline | tuple[float, float] | None, segments: _Segments, log: EventLog
-) -> Baseline:
+def _as_baseline(baseline: Baseline | tuple[float, float] | None, segments: _Segments, log: EventLog) -> Baseline:
     if baseline is None:
         return _fitted(segments, log)
     return baseline if isinstance(baseline, Baseline) else Baseline(*baseline)
@@ -304,9 +301,7 @@ class _Evictions:
 
     def touching(self, gap0: int, gap1: int) -> tuple[Places, Places]:
         """Pairs (window, gap) that touch, for gap0 <= gap < gap1."""
-        window = np.arange(
-            np.searchsorted(self.reach, gap0), np.searchsorted(self.first, gap1), dtype=np.intp
-        )
+        window = np.arange(np.searchsorted(self.reach, gap0), np.searchsorted(self.first, gap1), dtype=np.intp)
         low, high = np.maximum(self.first[window], gap0), np.minimum(self.last[window], gap1 - 1)
         count = np.maximum(high - low + 1, 0)
         window, low = np.repeat(window, count), np.repeat(low, count)
@@ -413,9 +408,7 @@ def _take_out_evicted(
     block.context[rows] = np.add.reduceat(ran, firsts, axis=0)
     block.parts[rows] -= block.context[rows]
     block.parts[rows, PREEMPT] += np.add.reduceat(end - start, firsts)
-    explained = _explained(
-        evictions, steps, window, gap, begun[gap - gaps.start], begun[gap - gaps.start + 1] - 1
-    )
+    explained = _explained(evictions, steps, window, gap, begun[gap - gaps.start], begun[gap - gaps.start + 1] - 1)
     block.skipped[rows] -= np.add.reduceat(explained, firsts)
     block.parts[rows] = rules.live(block.parts[rows], block.context[rows])
 
