@@ -100,6 +100,7 @@ def test_the_posterior_is_scikit_learns(noise):
     ours = GaussianProcess(points, values, Kernel(np.array([0.4, 0.9]), 1.7, noise), mean=0.0)
     for mine, other in zip(ours(fresh), theirs.predict(fresh, return_std=True)):
         np.testing.assert_allclose(mine, other, atol=1e-6)
+    np.testing.assert_allclose(ours.expect(fresh), ours(fresh)[0], atol=1e-12)
     assert ours.log_likelihood == pytest.approx(theirs.log_marginal_likelihood(), rel=1e-6)
 
 
