@@ -94,9 +94,13 @@ def study(sampler: Sampler, seed: int, trials: int, *, data: int = friedman.POST
     return Study(space, sampler, seed=seed, maximise=True).run(landscape.regressor(data), trials)
 
 
-@cache
 def curves(method: str, seeds: int, trials: int, data: int = friedman.POST_SEED, space: str = "four") -> np.ndarray:
     """Best score so far, seed by seed, (seeds, trials); methods with the same seed share their start-up trials."""
+    return _curves(method, int(seeds), int(trials), data, space)
+
+
+@cache
+def _curves(method: str, seeds: int, trials: int, data: int, space: str) -> np.ndarray:
     runs = [study(SAMPLERS[method], seed, trials, data=data, space=SPACES[space]) for seed in range(seeds)]
     return np.array([run.best_so_far() for run in runs])
 

@@ -202,7 +202,11 @@ def test_the_rule_written_out_is_optunas(evidence):
     evidence.every(check)
 
 
-@claim("pruning.example-trial")
+@claim(
+    "pruning.example-trial",
+    expect="refuted",
+    because="the median of 240 random settings at 40 trees is 0.339; the setting's own losses, 0.58 and 0.52, agree",
+)
 def test_a_slow_shallow_setting(evidence, prunings):
     """Losses of that setting on the post's data, and the median of the random settings at 40 trees."""
     config = {name: float(evidence.given(name)) for name in ("learning_rate", "subsample")}

@@ -56,7 +56,7 @@ def _space(searches, d):
     return Space({name: searches.SIX.parameters[name] for name in list(searches.SIX.parameters)[:d]})
 
 
-def _grid(searches, space, counts):
+def _grid(space, counts):
     from implementations.search.grid import Grid, axes_of
 
     return Grid(axes_of(space, {name: int(n) for name, n in zip(space.parameters, counts)}))
@@ -71,7 +71,7 @@ def test_small_grids_against_random_search(evidence, searches):
     """Random search ahead of a grid of as many trials, over two, three and four parameters, by data set."""
     for d, counts in evidence.given("levels").items():
         space = _space(searches, int(d))
-        grid = _grid(searches, space, counts)
+        grid = _grid(space, counts)
         random = _random_means(searches, space, evidence.given("seeds"), len(grid))
         evidence.above(random, searches.grid_bests(grid), paired=True, label=f"{len(grid)} trials over {d}")
 
@@ -104,7 +104,7 @@ def test_what_an_audit_trail_costs(evidence, searches):
     for d, grids in evidence.given("levels").items():
         space = _space(searches, int(d))
         for counts in grids:
-            grid = _grid(searches, space, counts)
+            grid = _grid(space, counts)
             random = _random_means(searches, space, evidence.given("seeds"), len(grid))
             behind = np.subtract(random, searches.grid_bests(grid))
             label = f"{len(grid)} trials over {d}"
