@@ -7,6 +7,8 @@ namespace; the folder is the topic, so `[adversarial.oracle-fuzz]` in `claims/it
 
 from __future__ import annotations
 
+import math
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -40,6 +42,7 @@ _FIELDS = (
     *("tolerance", "margin", "supports", "stand_in", "exempt", "note"),
 )
 _TOLERANCE_KEYS = {"abs", "rel", "because"}
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
@@ -107,12 +110,18 @@ def load(path: Path) -> dict[str, Claim]:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ClaimError(f"{path}: not valid TOML: {error}") from None
+    except OSError as error:
+        raise ClaimError(f"{path}: cannot be read: {error}") from None
     defaults = {key: value for key, value in document.items() if not isinstance(value, dict)}
     if unknown := set(defaults) - {"post"}:
         raise ClaimError(f"{path}: top-level key {sorted(unknown)[0]!r}; only `post` may stand outside a claim")
     tables = {key: value for key, value in document.items() if isinstance(value, dict)}
     rows = _rows(path, path.parent.name, tables)
-    return {claim_id: _claim(path, claim_id, {**defaults, **row}) for claim_id, row in rows}
+    claims = {claim_id: _claim(path, claim_id, {**defaults, **row}) for claim_id, row in rows}
+    for claim in claims.values():
+        if claim.supports and claim.supports not in claims:
+            raise ClaimError(f"{path}: {claim.id}: supports {claim.supports!r}, which is no claim of this file")
+    return claims
 
 
 def load_all(root: Path) -> dict[str, Claim]:
@@ -126,6 +135,8 @@ def load_all(root: Path) -> dict[str, Claim]:
 def _rows(path: Path, prefix: str, tables: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, table in tables.items():
         claim_id = f"{prefix}.{name}"
+        if not _NAME.fullmatch(name):
+            raise ClaimError(f"{path}: {claim_id!r}: a name is made of letters, digits, '-' and '_'")
         if not isinstance(table, dict):
             raise ClaimError(f"{path}: {prefix!r} has the field {name!r} but no `says`, so it is no claim")
         if "says" in table:
@@ -151,12 +162,12 @@ def _claim(path: Path, claim_id: str, row: dict[str, Any]) -> Claim:
         printed=_figures(where, "printed", row),
         required=_figures(where, "required", row),
         tolerance=_tolerances(where, row.get("tolerance", {})),
-        margin=_margin(where, row.get("margin", 0.0)),
-        supports=row.get("supports", ""),
-        stand_in=row.get("stand_in", ""),
+        margin=_bound(where, "margin", row.get("margin", 0.0)),
+        supports=_optional_text(where, "supports", row),
+        stand_in=_optional_text(where, "stand_in", row),
         exempt=whole,
         exempt_figures={} if whole else _table(where, "exempt", row),
-        note=row.get("note", ""),
+        note=_optional_text(where, "note", row),
     )
     _check_names(where, claim)
     return claim
@@ -167,6 +178,8 @@ def _check_names(where: str, claim: Claim) -> None:
         raise ClaimError(f"{where}: figure {sorted(both)[0]!r} is both printed and required")
     if stray := set(claim.exempt_figures) - set(claim.figures):
         raise ClaimError(f"{where}: exempts {sorted(stray)[0]!r}, which is neither printed nor required")
+    for name, reason in claim.exempt_figures.items():
+        _text(f"{where}: exempt", name, {name: reason})
 
 
 def _text(where: str, name: str, row: Mapping[str, Any]) -> str:
@@ -174,6 +187,10 @@ def _text(where: str, name: str, row: Mapping[str, Any]) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ClaimError(f"{where}: `{name}` is {value!r}; it must be a text")
     return value
+
+
+def _optional_text(where: str, name: str, row: Mapping[str, Any]) -> str:
+    return _text(where, name, row) if name in row else ""
 
 
 def _choice(where: str, name: str, row: Mapping[str, Any], allowed: tuple[str, ...]) -> str:
@@ -216,15 +233,16 @@ def _tolerances(where: str, table: Any) -> dict[str, Tolerance]:
 def _tolerance(where: str, table: Any) -> Tolerance:
     if not isinstance(table, dict) or not set(table) <= _TOLERANCE_KEYS or not {"abs", "rel"} & set(table):
         raise ClaimError(f"{where} is {table!r}; it must be {{ abs = … or rel = …, because = '…' }}")
-    if not table.get("because"):
+    if not isinstance(table.get("because"), str) or not table["because"].strip():
         raise ClaimError(f"{where} gives no reason; add because = '…'")
-    return Tolerance(table["because"], float(table.get("abs", 0.0)), float(table.get("rel", 0.0)))
+    abs_, rel = (_bound(where, name, table.get(name, 0.0)) for name in ("abs", "rel"))
+    return Tolerance(table["because"], abs_, rel)
 
 
-def _margin(where: str, margin: Any) -> float:
-    if isinstance(margin, bool) or not isinstance(margin, int | float) or margin < 0:
-        raise ClaimError(f"{where}: `margin` is {margin!r}; it must be a number of at least 0")
-    return float(margin)
+def _bound(where: str, name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise ClaimError(f"{where}: `{name}` is {value!r}; it must be a finite number of at least 0")
+    return float(value)
 
 
 # What we last understood of a claim: one verdict, or conditions on the environment to verdicts, first match wins.

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from runtwice import stats
 from runtwice.claim import Claim
 from runtwice.derived import reachable
+from runtwice.difference import difference, short
 from runtwice.errors import EvidenceError
 from runtwice.figure import Agreement, Comparison, Printed, PrintedNumber, PrintedText, compare
 from runtwice.properties import run_property
@@ -140,10 +141,10 @@ class Evidence:
         """
         tolerance = self.claim.tolerance_of(label)
         bounds = (tolerance.abs, tolerance.rel) if tolerance else (0.0, 0.0)
-        difference = _difference(actual, expected, *bounds)
+        found = difference(actual, expected, *bounds)
         prefix = f"{label}: " if label else ""
-        verdict = Verdict.REFUTED if difference else Verdict.HOLDS
-        self._conclude("identical", Conclusion(verdict, prefix + (difference or "identical")))
+        verdict = Verdict.REFUTED if found else Verdict.HOLDS
+        self._conclude("identical", Conclusion(verdict, prefix + (found or "identical")))
 
     def every(self, check: Callable[[], None], *, label: str = "") -> None:
         """Conclude that a property holds for every input hypothesis tries.
@@ -170,15 +171,15 @@ class Evidence:
         bounds = (tolerance.abs, tolerance.rel) if tolerance else (0.0, 0.0)
 
         def is_right(outcome: Any) -> bool:
-            return bool(correct(outcome)) if callable(correct) else not _difference(outcome, correct, *bounds)
+            return bool(correct(outcome)) if callable(correct) else not difference(outcome, correct, *bounds)
 
         faults = []
         if is_right(wrong):
-            faults.append(f"the wrong procedure came out right ({_short(wrong)})")
+            faults.append(f"the wrong procedure came out right ({short(wrong)})")
         if not is_right(right):
-            faults.append(f"the right procedure came out wrong ({_short(right)})")
+            faults.append(f"the right procedure came out wrong ({short(right)})")
         prefix = f"{label}: " if label else ""
-        reason = "; ".join(faults) or f"wrong gave {_short(wrong)}, right gave {_short(right)}"
+        reason = "; ".join(faults) or f"wrong gave {short(wrong)}, right gave {short(right)}"
         self._conclude("procedure", Conclusion(Verdict.REFUTED if faults else Verdict.HOLDS, prefix + reason))
 
     def derived(self, name: str, function: Callable[..., Any], *inputs: Printed) -> None:
@@ -328,7 +329,7 @@ class Evidence:
             return Conclusion(Verdict.NOT_RUN, f"not comparable: {self.claim.stand_in}", "figure")
         moved = [one for one in self.comparisons if one.agreement is Agreement.MOVED]
         if moved:
-            names = ", ".join(f"{one.name} {_short(one.measured)} for {_short(one.printed)}" for one in moved)
+            names = ", ".join(f"{one.name} {short(one.measured)} for {short(one.printed)}" for one in moved)
             return Conclusion(Verdict.REFUTED, f"moved: {names}", "figure")
         counts = [f"{sum(one.agreement is kind for one in self.comparisons)} {kind}" for kind in Agreement]
         return Conclusion(Verdict.HOLDS, ", ".join(text for text in counts if text[0] != "0"), "figure")
@@ -435,47 +436,3 @@ def _refuse_own_data(name: str, measured: Any) -> None:
     if isinstance(measured, Sequence) and not isinstance(measured, str):
         for item in measured:
             _refuse_own_data(name, item)
-
-
-def _difference(actual: Any, expected: Any, abs_: float, rel: float) -> str:
-    """Where two values differ by more than the bounds, in words; "" where they do not.
-
-    Raises:
-        EvidenceError: `actual` holds a NaN.
-    """
-    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
-        if set(actual) != set(expected):
-            return f"keys {sorted(map(str, set(actual) ^ set(expected)))} on one side only"
-        found = (_difference(actual[key], expected[key], abs_, rel) and (key, actual[key]) for key in expected)
-        return next(
-            (f"{key}: {_short(value)} is not {_short(expected[key])}" for key, value in filter(None, found)),
-            "",
-        )
-    try:
-        left, right = np.asarray(actual), np.asarray(expected)
-    except ValueError:  # ragged
-        return "" if actual == expected else f"{_short(actual)} is not {_short(expected)}"
-    if left.dtype.kind not in "biuf" or right.dtype.kind not in "biuf":
-        return "" if _same_objects(actual, expected) else f"{_short(actual)} is not {_short(expected)}"
-    if left.shape != right.shape:
-        return f"shape {left.shape} is not {right.shape}"
-    if np.isnan(left).any():
-        raise EvidenceError("a NaN among the values to be compared")
-    apart = np.abs(np.subtract(left, right, dtype=float))
-    apart[left == right] = 0.0  # equal infinities
-    beyond = apart > np.maximum(abs_, rel * np.abs(right.astype(float)))
-    if not beyond.any():
-        return ""
-    where = np.unravel_index(int(np.argmax(np.where(beyond, apart, -1))), apart.shape)
-    at = f" at {tuple(int(i) for i in where)}" if apart.ndim else ""
-    return f"{left[where]!s} is not {right[where]!s}{at} ({int(beyond.sum())} of {beyond.size} differ)"
-
-
-def _same_objects(actual: Any, expected: Any) -> bool:
-    equal = actual == expected
-    return bool(np.all(equal)) if isinstance(equal, np.ndarray) else bool(equal)
-
-
-def _short(value: Any, limit: int = 60) -> str:
-    text = f"{value:.6g}" if isinstance(value, float) and not isinstance(value, PrintedNumber) else repr(value)
-    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from numbers import Real
 from statistics import median
 from typing import Any
 
@@ -31,14 +32,16 @@ class PrintedNumber(float):
     resolution: float
 
     def __new__(cls, text: str) -> PrintedNumber:
-        """Parse `text`, e.g. `1,000`, `+0.0032`, `5.7e-14`; ValueError where it is no number."""
+        """Parse `text`, e.g. `1,000`, `+0.0032`, `5.7e-14`; ValueError where it is no number a float can hold."""
         if not _NUMBER.fullmatch(text.strip()):
             raise ValueError(f"{text!r} is not a printed number; write it like '47.0', '1,000' or '5.7e-14'")
-        plain = text.strip().replace(",", "").replace("−", "-")
-        number = Decimal(plain.removeprefix("="))
+        number = _decimal(text)
         self = super().__new__(cls, float(number))
         self.text = text
-        self.resolution = 0.0 if plain.startswith("=") else float(Decimal(1).scaleb(int(number.as_tuple().exponent)))
+        unit = float(f"1e{number.as_tuple().exponent}")
+        self.resolution = 0.0 if "=" in text else unit
+        if not (math.isfinite(self) and 0 < unit < math.inf):
+            raise ValueError(f"{text!r} is too large or too small for a number of 64 bits")
         return self
 
     @property
@@ -58,6 +61,10 @@ class PrintedNumber(float):
         return self.text
 
 
+def _decimal(text: str) -> Decimal:
+    return Decimal(text.strip(" =").replace(",", "").replace("−", "-"))
+
+
 class PrintedText(str):
     """A figure that is a word, such as a label or the name of an error."""
 
@@ -73,16 +80,25 @@ def parse(value: object, where: str) -> Printed:
     Raises:
         ClaimError: `value` has another shape; the message starts with `where`.
     """
-    if isinstance(value, str):
-        return PrintedNumber(value) if _NUMBER.fullmatch(value.strip()) else PrintedText(value)
+    try:
+        if isinstance(value, str):
+            return PrintedNumber(value) if _NUMBER.fullmatch(value.strip()) else PrintedText(value)
+        if isinstance(value, dict) and {"low", "high"} <= set(value) <= set(_RANGE_KEYS):
+            return {key: PrintedNumber(_as_text(value[key])) for key in _RANGE_KEYS if key in value}
+    except ValueError as error:
+        raise ClaimError(f"{where}: {error}") from None
     if isinstance(value, list) and value:
         return [parse(item, where) for item in value]
-    if isinstance(value, dict) and {"low", "high"} <= set(value) <= set(_RANGE_KEYS):
-        return {key: PrintedNumber(value[key]) for key in _RANGE_KEYS if key in value}
     raise ClaimError(
         f"{where}: {value!r} is not a figure; write the text as printed ('47.0'), a list of texts, "
         "or a table {mid, low, high} (mid may be left out)"
     )
+
+
+def _as_text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} must be a text, as printed")
+    return value
 
 
 @dataclass(frozen=True)
@@ -133,16 +149,17 @@ def compare(name: str, measured: Any, printed: Printed, tolerance: Tolerance | N
     Raises:
         EvidenceError: the shapes do not match, or a measured number is not finite.
     """
+    measured = _plain(measured)
     pairs = _pairs(name, measured, printed)
-    worst, moved_by, moved_units = Agreement.EXACT, None, None
-    for one, text in pairs:
-        agreement = _agreement(name, one, text, tolerance)
-        if _RANK[agreement] >= _RANK[worst] and isinstance(text, PrintedNumber) and agreement != Agreement.EXACT:
-            difference = float(one) - float(text)
-            if moved_by is None or abs(difference) > abs(moved_by) or agreement != worst:
-                moved_by, moved_units = difference, difference / text.resolution if text.resolution else None
-        worst = max(worst, agreement, key=_RANK.__getitem__)
-    return Comparison(name, printed, _plain(measured), worst, moved_by, moved_units)
+    agreements = [_agreement(name, one, text, tolerance) for one, text in pairs]
+    worst = max(agreements, key=_RANK.__getitem__)
+    differences = [
+        (float(one) - text, text.resolution)
+        for (one, text), agreement in zip(pairs, agreements)
+        if agreement is worst and worst is not Agreement.EXACT and isinstance(text, PrintedNumber)
+    ]
+    moved_by, unit = max(differences, key=lambda pair: abs(pair[0]), default=(None, 0.0))
+    return Comparison(name, printed, measured, worst, moved_by, moved_by / unit if moved_by and unit else None)
 
 
 _RANK = {Agreement.EXACT: 0, Agreement.CLOSE: 1, Agreement.MOVED: 2}
@@ -152,9 +169,18 @@ def _agreement(name: str, measured: Any, printed: Any, tolerance: Tolerance | No
     if isinstance(printed, PrintedText):
         return Agreement.EXACT if str(measured) == str(printed) else Agreement.MOVED
     number = _number(name, measured)
-    if abs(number - printed) <= max(printed.resolution * _HALF, 1e-12 * abs(printed)):
+    if _prints_as(measured, printed):
         return Agreement.EXACT
     return Agreement.CLOSE if tolerance and tolerance.allows(number, printed) else Agreement.MOVED
+
+
+def _prints_as(measured: float, printed: PrintedNumber) -> bool:
+    """Whether a measured number rounds to the printed text; a stated one is met to the last bits of a float."""
+    if printed.resolution:
+        return abs(measured - printed) <= printed.resolution * _HALF
+    if isinstance(measured, int):  # counts beyond 2**53, where floats skip whole numbers
+        return Decimal(measured) == _decimal(printed.text)
+    return math.isclose(measured, printed, rel_tol=1e-12)
 
 
 def _pairs(name: str, measured: Any, printed: Printed) -> list[tuple[Any, Any]]:
@@ -171,32 +197,32 @@ def _pairs(name: str, measured: Any, printed: Printed) -> list[tuple[Any, Any]]:
 
 
 def _sequence(name: str, measured: Any, wanted: str) -> list[Any]:
-    if isinstance(measured, str | Mapping) or not hasattr(measured, "__iter__"):
+    if not isinstance(measured, list):
         raise EvidenceError(f"figure {name!r}: measured {measured!r}; give a sequence of {wanted}")
-    values = list(measured)
-    if not values:
+    if not measured:
         raise EvidenceError(f"figure {name!r}: an empty sequence; give {wanted}")
-    return values
+    return measured
 
 
 def _number(name: str, measured: Any) -> float:
-    try:
-        number = float(measured)
-    except (TypeError, ValueError):
-        raise EvidenceError(f"figure {name!r}: measured {measured!r} where a number is printed") from None
+    if not isinstance(measured, int | float):
+        raise EvidenceError(f"figure {name!r}: measured {measured!r} where a number is printed")
+    number = float(measured)
     if not math.isfinite(number):
         raise EvidenceError(f"figure {name!r}: measured {number}; a figure must be finite")
     return number
 
 
 def _plain(value: Any) -> Any:
-    """`value` as JSON would hold it, numpy scalars and arrays included."""
+    """`value` as JSON would hold it: numpy scalars and arrays, fractions and iterators included."""
     if isinstance(value, str | bool | int | float) or value is None:
         return value
     if hasattr(value, "tolist"):
         return _plain(value.tolist())
+    if isinstance(value, Real | Decimal):
+        return float(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) or hasattr(value, "__iter__"):
+    if isinstance(value, Iterable) and not isinstance(value, Set):  # a set has no order to compare by
         return [_plain(item) for item in value]
     return str(value)

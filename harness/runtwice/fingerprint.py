@@ -43,7 +43,7 @@ def fingerprint(
     sources = [_function_source(path, name) for path, name in own]
     reached = _closure(root, sorted({path for path, _ in own}))
     sources += [_significant(path.read_text(encoding="utf-8")) for path in reached]
-    imported = {name for path in (*{path for path, _ in own}, *reached) for name in _imports(path)}
+    imported = {name for path in (*{path for path, _ in own}, *reached) for name in _imports(root, path)}
     versions = _versions(frozenset(imported))
     code = _digest("\0".join(sources))
     whole = _digest(json.dumps([code, settings, versions], sort_keys=True, default=str))
@@ -61,7 +61,7 @@ def _closure(root: Path, modules: Sequence[Path]) -> list[Path]:
     seen: set[Path] = set()
     queue = list(modules)
     while queue:
-        for name in _imports(queue.pop()):
+        for name in _imports(root, queue.pop()):
             for path in _first_party(root, name):
                 if path not in seen and path not in modules:
                     seen.add(path)
@@ -78,16 +78,25 @@ def _first_party(root: Path, name: str) -> tuple[Path, ...]:
 
 
 @cache
-def _imports(path: Path) -> frozenset[str]:
+def _imports(root: Path, path: Path) -> frozenset[str]:
     """Dotted names imported anywhere in a file; `from a import b` gives `a` and `a.b`."""
     names: set[str] = set()
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            names.add(node.module)
-            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = _absolute(root, path, node)
+            names.add(module)
+            names.update(f"{module}.{alias.name}" for alias in node.names)
     return frozenset(names)
+
+
+def _absolute(root: Path, path: Path, node: ast.ImportFrom) -> str:
+    """The dotted name of the module that `from … import` names, a relative one seen from `path`."""
+    if node.level == 0 or root not in path.parents:
+        return node.module or ""
+    package = path.relative_to(root).parts[: -node.level]
+    return ".".join([*package, *([node.module] if node.module else [])])
 
 
 @cache

@@ -99,7 +99,7 @@ def _counts(rows: Sequence[Row]) -> Table:
     table.add_column("topic", no_wrap=True)
     for verdict in present:
         table.add_column(verdict.value, justify="right", style=STYLES[verdict], no_wrap=True)
-    for name in ("not as declared", "moved", "seconds"):
+    for name in ("not as\ndeclared", "moved", "seconds"):
         table.add_column(name, justify="right", no_wrap=True)
     topics = sorted({row["id"].split(".", 1)[0] for row in rows})
     for topic in topics:

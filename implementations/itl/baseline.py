@@ -37,9 +37,7 @@ class Baseline:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.slope_ms) and math.isfinite(self.intercept_ms)):
-            raise ValueError(
-                f"baseline slope {self.slope_ms}, intercept {self.intercept_ms}: both must be finite"
-            )
+            raise ValueError(f"baseline slope {self.slope_ms}, intercept {self.intercept_ms}: both must be finite")
 
     @property
     def falling(self) -> bool:

@@ -50,9 +50,7 @@ def header_line() -> str:
 def record_line(table: str, row: Row) -> str:
     """The line of one record, given as the plain values of its table's columns."""
     values = {column.name: value for column, value in zip(TABLES[table], row)}
-    known = {
-        name: value for name, value in values.items() if value is not None or name not in MAY_BE_MISSING
-    }
+    known = {name: value for name, value in values.items() if value is not None or name not in MAY_BE_MISSING}
     return json.dumps({"record": table.removesuffix("s"), **known}, allow_nan=False) + "\n"
 
 

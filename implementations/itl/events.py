@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import operator
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,8 +52,15 @@ def _maybe_seconds(value: Any) -> float:
     return math.nan if value is None else _seconds(value)
 
 
-def _count(value: Any) -> int:
+def _whole(value: Any) -> int:
     number = operator.index(value)
+    if abs(number) >= 1 << 63:
+        raise ValueError(f"{number} does not fit 64 bits")
+    return number
+
+
+def _count(value: Any) -> int:
+    number = _whole(value)
     if number < 0:
         raise ValueError(f"{number} is not a count")
     return number
@@ -64,7 +71,7 @@ def _maybe_count(value: Any) -> int:
 
 
 def _maybe_index(value: Any) -> int:
-    return UNKNOWN if value is None else operator.index(value)
+    return UNKNOWN if value is None else _whole(value)
 
 
 def _captured(value: Any) -> int:
@@ -74,7 +81,7 @@ def _captured(value: Any) -> int:
         if value != "eager":
             raise ValueError(f"{value!r} is neither a captured size, 'eager' nor None")
         return EAGER
-    size = operator.index(value)
+    size = _whole(value)
     if size < 1:
         raise ValueError(f"captured size {size} is below 1")
     return size
@@ -87,7 +94,7 @@ def _kind(value: Any) -> int:
 
 
 def _request(value: Any) -> int | str:
-    return value if isinstance(value, str) else operator.index(value)
+    return value if isinstance(value, str) else _whole(value)
 
 
 def _plain(value: Any) -> Any:
@@ -120,7 +127,7 @@ TABLES: dict[str, tuple[Field, ...]] = {
         Field("captured", "i8", _captured, lambda v: {NO_GRAPH: None, EAGER: "eager"}.get(int(v), int(v))),
     ),
     "segments": (
-        Field("step", "i8", operator.index),
+        Field("step", "i8", _whole),
         Field("kind", "i1", _kind, lambda v: KINDS[v]),
         Field("start_s", "f8", _seconds),
         Field("end_s", "f8", _seconds),
@@ -266,7 +273,7 @@ class EventLog:
                 return read_log(path)
 
 
-def log_from_rows(rows: dict[str, Iterable[Row]], name: Naming = record_name) -> EventLog:
+def log_from_rows(rows: Mapping[str, Iterable[Row]], name: Naming = record_name) -> EventLog:
     """Builds a log from rows of each table; `name` says how a record is called in a refusal."""
     encoded = {table: list(_encode(table, rows.get(table, ()), name)) for table in TABLES}
     request = _request_dtype(encoded)

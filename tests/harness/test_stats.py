@@ -212,9 +212,7 @@ def test_sign_flip_reports_what_its_own_spread_could_show():
     assert sign_flip(differences).detectable == detectable_effect(differences.std(ddof=1), 9)
 
 
-@pytest.mark.parametrize(
-    ("n", "confidence", "needed"), [(5, 0.95, 6), (1, 0.95, 6), (5, 0.8, 6), (7, 0.99, 8)]
-)
+@pytest.mark.parametrize(("n", "confidence", "needed"), [(5, 0.95, 6), (1, 0.95, 6), (5, 0.8, 6), (7, 0.99, 8)])
 def test_too_few_pairs_are_refused(n, confidence, needed):
     """Fewer than 6 pairs, or than the confidence needs, raise and say how many would do."""
     with pytest.raises(TooFewSamples, match=f"{n} pairs, need at least {needed}") as caught:
@@ -721,9 +719,7 @@ def test_samples_needed_is_about_the_t_test():
     assert abs(samples_needed(1.0, 0.5) - 34) <= 1
 
 
-@pytest.mark.parametrize(
-    ("spread", "margin", "expected"), [(0.02, 0.05, 6), (0.05, 0.05, 11), (0.1, 0.05, 36)]
-)
+@pytest.mark.parametrize(("spread", "margin", "expected"), [(0.02, 0.05, 6), (0.05, 0.05, 11), (0.1, 0.05, 36)])
 def test_samples_for_margin(spread, margin, expected):
     """Pairs to show equivalence with 80% power, from the normal formula to within two (never under 6)."""
     assert abs(samples_for_margin(spread, margin) - expected) <= 2
