@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -100,8 +101,13 @@ def friedman_split(n_rows: int, data_seed: int, fold_seed: int = 0, n_folds: int
 def split(X: Floats, y: Floats, split_seed: int, fold_seed: int = 0, n_folds: int = 5) -> Split:
     """Seven tenths of some rows for training, in shuffled folds."""
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=split_seed)
-    pairs = KFold(n_folds, shuffle=True, random_state=fold_seed).split(X_train)
-    return Split(X_train, y_train, X_test, y_test, folds_of_splits(pairs, len(X_train)))
+    return Split(X_train, y_train, X_test, y_test, shuffled_folds(len(X_train), n_folds, fold_seed))
+
+
+def shuffled_folds(n_rows: int, n_folds: int, seed: int) -> Folds:
+    """scikit-learn's shuffled folds, one number a row."""
+    pairs = KFold(n_folds, shuffle=True, random_state=seed).split(np.empty((n_rows, 1)))
+    return folds_of_splits(pairs, n_rows)
 
 
 def columns(roster: dict[str, Member], rows: Split) -> Columns:
@@ -117,9 +123,7 @@ def columns(roster: dict[str, Member], rows: Split) -> Columns:
     return Columns(tuple(roster), rows.y_train, rows.y_test, *stacked)
 
 
-def combined(
-    meta: Floats, y: Floats, test: Floats, y_test: Floats, combiner: Callable[[], Any] = RidgeCV
-) -> Combined:
+def combined(meta: Floats, y: Floats, test: Floats, y_test: Floats, combiner: Callable[[], Any] = RidgeCV) -> Combined:
     """Fit a combiner to meta-features and score it on test columns."""
     model = combiner()
     model.fit(meta, y)
@@ -138,9 +142,49 @@ def leaked(found: Columns, of: Sequence[str] | None = None) -> Combined:
     return combined(np.where(tainted, found.in_fold, found.oof), found.y_train, found.test, found.y_test)
 
 
+def predictions(found: Columns) -> Floats:
+    """What the clean stack says of the test rows."""
+    return np.asarray(RidgeCV().fit(found.oof, found.y_train).predict(found.test))
+
+
+def drop_costs(found: Columns) -> dict[str, float]:
+    """What the clean stack loses in test R2 when it has to do without one member, by member."""
+    whole = clean(found).score
+    rosters = {name: [one for one in found.names if one != name] for name in found.names}
+    return {name: whole - clean(found.only(*roster)).score for name, roster in rosters.items()}
+
+
+def training_scores(found: Columns) -> dict[str, float]:
+    """R2 of each member on the rows it was fitted to."""
+    return {name: r2_of(found.y_train, column) for name, column in zip(found.names, found.in_fold.T)}
+
+
+def r2_of(y: Floats, predicted: Floats) -> float:
+    """Share of variance explained."""
+    return float(r2_score(y, predicted))
+
+
+def error_correlation(found: Columns, target: Floats) -> Floats:
+    """Correlation of the members' out-of-fold errors, shape (pairs,), counted from `target`, shape (n,)."""
+    errors = found.oof - target[:, None]
+    return np.asarray(np.corrcoef(errors.T)[np.triu_indices(len(found.names), 1)])
+
+
+def noise_free(n_rows: int, seed: int) -> Floats:
+    """The training targets of `friedman_split(n_rows, seed)` without their noise."""
+    X, y = make_friedman1(n_rows, noise=0.0, random_state=seed)
+    return np.asarray(train_test_split(X, y, test_size=0.3, random_state=seed)[2])
+
+
 def average(found: Columns) -> float:
     """Test R2 of the plain mean of the members."""
     return float(r2_score(found.y_test, found.test.mean(axis=1)))
+
+
+@cache
+def post_columns(n_rows: int, n_trees: int, seed: int) -> Columns:
+    """A set-up of the post: one seed for data and split, folds shuffled by seed 0."""
+    return columns(members(n_trees), friedman_split(n_rows, seed))
 
 
 def columns_of_3000_rows(seed: int) -> dict[str, Any]:
