@@ -108,6 +108,22 @@ def post_row(n_members: int, n_rows: int) -> Row:
     return Row(*np.mean(rows, axis=0).tolist())
 
 
+@dataclass(frozen=True)
+class Losses:
+    """Test log loss of the plain average, and of the blend of each draw of the holdout."""
+
+    average: float
+    blends: list[float]
+
+
+def losses_by_draw(found: Said, n_rows: int, draws: int) -> Losses:
+    """Optimal weights, draw by draw."""
+    pool, test = likelihoods(found.pool, found.y_pool), likelihoods(found.test, found.y_test)
+    fits = (minimise_log_loss(pool[holdout(len(pool), n_rows, seed)]) for seed in range(draws))
+    even = np.full(test.shape[1], 1 / test.shape[1])
+    return Losses(log_loss(even, test), [log_loss(fit.weights, test) for fit in fits])
+
+
 def free_weights(found: Said, n_rows: int, draws: int) -> tuple[float, float]:
     """Mean log loss on holdout and test of weights without any bound: a logistic regression, all but unpenalised."""
     rows = []

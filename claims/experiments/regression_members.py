@@ -100,7 +100,7 @@ def friedman_split(n_rows: int, data_seed: int, fold_seed: int = 0, n_folds: int
 
 def split(X: Floats, y: Floats, split_seed: int, fold_seed: int = 0, n_folds: int = 5) -> Split:
     """Seven tenths of some rows for training, in shuffled folds."""
-    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=split_seed)
+    X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=split_seed, test_size=0.3)
     return Split(X_train, y_train, X_test, y_test, shuffled_folds(len(X_train), n_folds, fold_seed))
 
 
@@ -173,7 +173,7 @@ def error_correlation(found: Columns, target: Floats) -> Floats:
 def noise_free(n_rows: int, seed: int) -> Floats:
     """The training targets of `friedman_split(n_rows, seed)` without their noise."""
     X, y = make_friedman1(n_rows, noise=0.0, random_state=seed)
-    return np.asarray(train_test_split(X, y, test_size=0.3, random_state=seed)[2])
+    return np.asarray(train_test_split(X, y, random_state=seed, test_size=0.3)[2])
 
 
 def average(found: Columns) -> float:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import datasets, model_selection
 from sklearn.base import clone
-from sklearn.datasets import make_classification
 from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -29,7 +28,7 @@ def four() -> dict[str, Any]:
     return {
         "logreg": LogisticRegression(max_iter=2000),
         "forest": RandomForestClassifier(150, random_state=0),
-        "boosting": GradientBoostingClassifier(n_estimators=120, max_depth=3, random_state=0),
+        "boosting": GradientBoostingClassifier(random_state=0, n_estimators=120),
         "knn": KNeighborsClassifier(15),
     }
 
@@ -45,7 +44,7 @@ def twelve() -> dict[str, Any]:
         "knn 3": KNeighborsClassifier(3),
         "knn 50": KNeighborsClassifier(50),
         "shallow forest": RandomForestClassifier(150, max_depth=5, random_state=1),
-        "stumps": GradientBoostingClassifier(n_estimators=120, max_depth=1, random_state=1),
+        "stumps": GradientBoostingClassifier(random_state=1, n_estimators=120, max_depth=1),
     }
 
 
@@ -85,11 +84,11 @@ class Said:
 
 def rows(seed: int = POST_SEED) -> Rows:
     """9,000 rows, cut twice as the post does: six tenths off, then half of those."""
-    X, y = make_classification(
-        n_samples=9000, n_features=25, n_informative=10, n_redundant=5, flip_y=0.03, random_state=seed
-    )
-    X_train, X_rest, y_train, y_rest = train_test_split(X, y, test_size=0.6, random_state=seed, stratify=y)
-    X_pool, X_test, y_pool, y_test = train_test_split(X_rest, y_rest, test_size=0.5, random_state=seed, stratify=y_rest)
+    shape = {"n_features": 25, "n_informative": 10, "n_redundant": 5}
+    X, y = datasets.make_classification(9000, **shape, flip_y=0.03, random_state=seed)
+    cut = partial(model_selection.train_test_split, random_state=seed)
+    X_train, X_rest, y_train, y_rest = cut(X, y, stratify=y, test_size=0.6)
+    X_pool, X_test, y_pool, y_test = cut(X_rest, y_rest, stratify=y_rest, test_size=0.5)
     return Rows(X_train, X_pool, X_test, y_train, y_pool, y_test)
 
 

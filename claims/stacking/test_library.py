@@ -42,9 +42,13 @@ def test_no_row_is_predicted_by_a_model_that_saw_it(evidence):
     from sklearn.model_selection import KFold, cross_val_predict
     from sklearn.tree import DecisionTreeRegressor
 
+    from claims.experiments import ensemble_canaries
     from implementations.ensembles.folds import folds_of_splits, out_of_fold
     from implementations.ensembles.stacking import in_fold_matrix
 
+    canary = ensemble_canaries.stacking_scores()
+    evidence.figure("canary_members", canary["members"])
+    evidence.figure("canary_ways", canary["ways"])
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(150, 3)), rng.normal(size=150)
     split = KFold(5, shuffle=True, random_state=0)

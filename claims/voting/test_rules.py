@@ -15,6 +15,10 @@ def test_values_that_fifteen_neighbours_can_say(evidence):
     """Probabilities times the number of neighbours, on rows where every count occurs."""
     from sklearn.neighbors import KNeighborsClassifier
 
+    from claims.experiments import ensemble_canaries
+
+    for name, values in ensemble_canaries.vote_scores().items():
+        evidence.figure(f"canary_{name}", values)
     neighbours = evidence.given("neighbours")
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, size=(4000, 1))
@@ -22,7 +26,7 @@ def test_values_that_fifteen_neighbours_can_say(evidence):
     said = KNeighborsClassifier(neighbours).fit(X[:2000], y[:2000]).predict_proba(X[2000:])[:, 1]
     counts = np.round(neighbours * said)
     evidence.figure("values", len(np.unique(counts)))
-    evidence.identical(neighbours * said, counts)
+    evidence.identical(neighbours * said, counts, label="multiples")
 
 
 @claim("voting.soft-equals-mean")
