@@ -8,7 +8,7 @@ from runtwice import claim
 @claim("recap.gap-below-seed-spread", expect="refuted", because="to be measured")
 def test_each_gap_against_its_own_noise(evidence, votes):
     """Every comparison's gap over data sets against the spread of one of its arms over seeds, within data sets."""
-    from claims.experiments import blend_draws, method_gaps
+    from claims.experiments import blend_draws, method_gaps, search_gaps
 
     sets, groups, seeds = (evidence.given(name) for name in ("data_sets", "groups", "seeds"))
     gaps = [method_gaps.stacking_gaps(seed) for seed in range(sets)]
@@ -16,6 +16,9 @@ def test_each_gap_against_its_own_noise(evidence, votes):
     for label, arm in (("stack against best member", "stack"), ("best member against average", "average")):
         own = [[one[arm] for one in row] for row in repeats]
         evidence.smaller_than_noise([one[label] for one in gaps], own, label=label)
+    searches = search_gaps.posts_first_rows(*(evidence.given(n) for n in ("search_seeds", "trials", "tpe_trials")))
+    for label, gap in searches.items():
+        evidence.smaller_than_noise(gap.effects, gap.repeats, label=label)
     found = [blend_draws.losses_by_draw(one, 1800, evidence.given("draws")) for one in votes(sets)]
     evidence.smaller_than_noise(
         [one.average - np.mean(one.blends) for one in found],
