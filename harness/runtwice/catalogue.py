@@ -14,7 +14,8 @@ from pathlib import Path
 
 from runtwice.claim import Claim, load_all
 
-_DECORATOR = re.compile(r"""@claim\(\s*["']([^"']+)["']""")
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_DECORATOR = re.compile(r"""@[\w.]*claim\(\s*["']([^"']+)["']""")
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,11 @@ class TestSource:
     line: int
     docstring: str
 
+    def is_at(self, nodeid: str) -> bool:
+        """True where pytest calls this test by `nodeid`, xdist's group at its end or not."""
+        inside = nodeid.partition("::")[2].replace("::", ".")
+        return inside == self.function or inside.startswith(f"{self.function}@")
+
 
 @dataclass(frozen=True)
 class Catalogue:
@@ -36,18 +42,6 @@ class Catalogue:
 
     claims: dict[str, Claim]
     tests: dict[str, list[TestSource]]
-
-    def id_at(self, path: Path, function: str) -> str | None:
-        """The claim that `function` in `path` tests, or None."""
-        return next(
-            (
-                test.id
-                for tests in self.tests.values()
-                for test in tests
-                if (test.path, test.function) == (path, function)
-            ),
-            None,
-        )
 
 
 def read(root: Path) -> Catalogue:
@@ -65,20 +59,35 @@ def read(root: Path) -> Catalogue:
 
 def tests_in(path: Path) -> list[TestSource]:
     """The claim tests of one module; of a module with a syntax error, whatever its decorators spell out."""
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8", errors="replace")
     try:
         tree = ast.parse(text)
-    except SyntaxError:
+    except (SyntaxError, ValueError):
         return [TestSource(id_, path, "", 0, "") for id_ in _DECORATOR.findall(text)]
     return [
-        TestSource(claim_id, path, node.name, node.lineno, ast.get_docstring(node) or "")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef)
+        TestSource(claim_id, path, name, node.lineno, ast.get_docstring(node) or "")
+        for name, node in _functions(tree)
         for claim_id in _claimed(node)
     ]
 
 
-def _claimed(node: ast.FunctionDef) -> Iterator[str]:
+def tests_below(path: Path) -> list[TestSource]:
+    """The claim tests of one module, or of all below a folder."""
+    modules = [path] if path.is_file() else sorted(path.glob("**/test_*.py"))
+    return [test for module in modules for test in tests_in(module)]
+
+
+def _functions(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, _Function]]:
+    """The functions of a module and of its classes, by qualified name."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, _Function):
+            yield prefix + child.name, child
+        else:
+            inner = f"{prefix}{child.name}." if isinstance(child, ast.ClassDef) else prefix
+            yield from _functions(child, inner)
+
+
+def _claimed(node: _Function) -> Iterator[str]:
     for decorator in node.decorator_list:
         if not isinstance(decorator, ast.Call) or not decorator.args:
             continue

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from packaging.requirements import InvalidRequirement, Requirement
 
 from runtwice.errors import ClaimError
-from runtwice.figure import Printed, Tolerance, parse
+from runtwice.figure import Printed, Tolerance, as_printed, parse
 from runtwice.verdict import Verdict
 
 DATA_FILE = "claims.toml"
@@ -94,6 +94,17 @@ class Claim:
     def default_verdict(self) -> Verdict:
         """What a test is expected to conclude where its declaration says nothing."""
         return Verdict.RECORDED if self.kind == "record" else Verdict.HOLDS
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What an experiment and its verdict read of this row, as plain values."""
+        return {
+            "given": self.given,
+            "figures": {name: as_printed(figure) for name, figure in self.figures.items()},
+            "tolerance": {name: [bounds.abs, bounds.rel] for name, bounds in self.tolerance.items()},
+            "margin": self.margin,
+            "stand_in": bool(self.stand_in),
+        }
 
     def tolerance_of(self, name: str) -> Tolerance | None:
         """The tolerance of one figure or label, falling back on the claim's own."""
@@ -256,6 +267,11 @@ class Declaration:
     id: str
     expect: Expectation = None
     because: str = ""
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The conditions on the environment, in order."""
+        return tuple(self.expect) if isinstance(self.expect, Mapping) else ()
 
     def expected(self, default: Verdict, satisfies: Callable[[str], bool]) -> Verdict:
         """The verdict declared for this environment: the first condition that `satisfies` accepts, or `default`."""

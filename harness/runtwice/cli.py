@@ -5,18 +5,20 @@ Exit status 2 and one line for anything that cannot be read or is not there.
 
 from __future__ import annotations
 
-import re
+import io
 import sys
 from collections.abc import Iterator
+from difflib import get_close_matches
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import click
 
-from runtwice import __version__, catalogue, completeness, ledger, terminal
+from runtwice import __version__, catalogue, collection, completeness, ledger, terminal
 from runtwice.errors import LedgerError, RuntwiceError, UnknownClaim
-from runtwice.row import as_printed
+from runtwice.figure import as_printed
+from runtwice.selfcheck import selfcheck
 from runtwice.session import LOCAL
 
 COMMAND_GROUP = "runtwice.commands"
@@ -40,6 +42,9 @@ class Commands(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command; a refusal is one line on standard error and exit status 2."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a sign still gets the rest
         try:
             return super().main(*args, **kwargs)
         except RuntwiceError as error:
@@ -74,7 +79,7 @@ _ledger_option = click.option(
 def list_claims(expression: str, root: Path) -> None:
     """List claims: id, tier, kind and what the post says."""
     claims = _catalogue(root).claims
-    chosen = [claim for claim in claims.values() if _matches(expression, claim.id)]
+    chosen = [claim for claim in claims.values() if collection.matches(expression, claim.id)]
     if not chosen:
         raise UnknownClaim(f"no claim matches {expression!r}; `runtwice list` shows all {len(claims)}")
     width = max(len(claim.id) for claim in chosen)
@@ -101,6 +106,9 @@ def show(id: str | None, ledger: Path | None, root: Path) -> None:  # noqa: A002
         click.echo(line)
 
 
+main.add_command(selfcheck)
+
+
 @main.command("completeness")
 @_claims_option
 def show_completeness(root: Path) -> None:
@@ -119,7 +127,8 @@ def show_completeness(root: Path) -> None:
 def _show_ledger(found: ledger.Ledger) -> None:
     rows = sorted(found.rows.values(), key=lambda row: row["id"])
     click.echo(f"{found.path}: {found.completeness}")
-    click.echo(f"{found.document['machine_info']['cpu']['brand_raw']}, Python {found.block['environment']['python']}")
+    processor = found.document.get("machine_info", {}).get("cpu", {}).get("brand_raw", "unknown processor")
+    click.echo(f"{processor}, Python {found.block['environment'].get('python', 'unknown')}")
     out = terminal.console(sys.stdout, colour=sys.stdout.isatty())
     terminal.summary(out, rows, verbose=False)
 
@@ -144,12 +153,11 @@ def _described(found: catalogue.Catalogue, id_: str) -> Iterator[str]:
 
 def _evidence(id_: str, path: Path | None) -> Iterator[str]:
     try:
-        found = _read(path)
+        chosen = path or ledger.newest(LOCAL)
     except LedgerError:
-        if path is not None:
-            raise
         yield f"  evidence  none yet: no ledger in {LOCAL}"
         return
+    found = ledger.read(chosen)
     row = found.rows.get(id_)
     if row is None:
         yield f"  evidence  none in {found.path} ({found.completeness})"
@@ -174,24 +182,6 @@ def _catalogue(root: Path) -> catalogue.Catalogue:
     return catalogue.read(root)
 
 
-def _matches(expression: str, claim_id: str) -> bool:
-    """Whether an expression of words, `and`, `or`, `not` and brackets accepts an id (a word matches inside it)."""
-    if not expression.strip():
-        return True
-    words = re.sub(
-        r"[^\s()]+",
-        lambda word: word[0] if word[0] in ("and", "or", "not") else str(word[0].lower() in claim_id.lower()),
-        expression,
-    )
-    try:
-        # Only True, False, and, or, not and brackets are left.
-        return bool(eval(words, {"__builtins__": {}}))
-    except SyntaxError:
-        raise UnknownClaim(f"-k {expression!r} is no expression of words, and, or, not and brackets") from None
-
-
 def _nearest(id_: str, known: list[str]) -> str:
-    from difflib import get_close_matches
-
     near = get_close_matches(id_, known, n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""

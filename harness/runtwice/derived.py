@@ -1,20 +1,25 @@
 """Whether a printed figure can follow from other printed figures, given that each of them was rounded.
 
 Each input is an interval, half a unit of its last place to either side. A continuous function of the inputs takes
-every value between any two it takes (the box of the intervals is connected), so it is enough to find one corner
-that gives a small value and one that gives a large value: `reachable` walks each input to the end that lowers
-(raises) the result, the others at their middle. A function that is not continuous (a count, a word, a truth) is
-evaluated at the printed values alone.
+every value between any two it takes (the box of the intervals is connected), so it is enough to find one point of the
+box that gives a small value and one that gives a large value: `reachable` tries the middle and every corner, or, where
+there are too many corners, walks each input to the end that lowers (raises) the result, the others at their middle.
+A list is reachable where each of its items is; a word is evaluated at the printed values alone.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 from runtwice.errors import EvidenceError
 from runtwice.figure import Agreement, Printed, PrintedNumber, PrintedText, compare
 from runtwice.verdict import Verdict
+
+# Up to this many inputs every corner of their box is tried.
+_CORNERED = 10
 
 
 def reachable(target: Printed, function: Callable[..., Any], inputs: Sequence[Printed]) -> tuple[Verdict, str]:
@@ -32,16 +37,32 @@ def reachable(target: Printed, function: Callable[..., Any], inputs: Sequence[Pr
         supply = iter(values)
         return function(*[_filled(one, supply) for one in inputs])
 
+    if isinstance(target, list):
+        return _each(target, at(middle), function, inputs)
     if not isinstance(target, PrintedNumber):
         return _exactly(target, at(middle))
     low, high = _extremes(lambda values: _scalar(at(values)), leaves, middle)
     shown = f"{low:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
-    inside = low <= target.high and high >= target.low
+    slack = 1e-9 * max(target.resolution, abs(target) * 1e-3)  # the binary rounding of the interval's own ends
+    inside = low <= target.high + slack and high >= target.low - slack
     return (
         (Verdict.HOLDS, f"{target.text} is within {shown}")
         if inside
         else (Verdict.REFUTED, f"{target.text} is outside {shown}")
     )
+
+
+def _each(
+    target: list[Any], middle: Any, function: Callable[..., Any], inputs: Sequence[Printed]
+) -> tuple[Verdict, str]:
+    """The first item of a list that is out of reach, or the list as a whole."""
+    if len(middle) != len(target):
+        raise EvidenceError(f"the function gave {len(middle)} values where {len(target)} are printed")
+    for index, one in enumerate(target):
+        verdict, reason = reachable(one, lambda *values, at=index: function(*values)[at], inputs)
+        if verdict is not Verdict.HOLDS:
+            return verdict, f"item {index}: {reason}"
+    return Verdict.HOLDS, f"each of {target!r} is within reach"
 
 
 def _exactly(target: Printed, value: Any) -> tuple[Verdict, str]:
@@ -55,7 +76,11 @@ def _exactly(target: Printed, value: Any) -> tuple[Verdict, str]:
 def _extremes(
     function: Callable[[Sequence[float]], float], leaves: Sequence[PrintedNumber], middle: Sequence[float]
 ) -> tuple[float, float]:
-    """The smallest and largest value found by moving every input to the end that lowers (raises) the result."""
+    """The smallest and largest value found at the middle and at the corners."""
+    if len(leaves) <= _CORNERED:
+        corners = product(*((leaf.low, leaf.high) for leaf in leaves))
+        values = [function(point) for point in (middle, *corners)]
+        return min(values), max(values)
     falling, rising = list(middle), list(middle)
     for i, leaf in enumerate(leaves):
         ends = [(function([*middle[:i], end, *middle[i + 1 :]]), end) for end in (leaf.low, leaf.high)]
@@ -85,6 +110,9 @@ def _filled(figure: Any, supply: Any) -> Any:
 
 def _scalar(value: Any) -> float:
     try:
-        return float(value)
+        number = float(value)
     except (TypeError, ValueError):
-        raise EvidenceError(f"the function gave {value!r} where one number is printed") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise EvidenceError(f"the function gave {value!r} where one number is printed")
+    return number

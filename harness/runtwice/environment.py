@@ -125,7 +125,6 @@ def machine_info() -> dict[str, Any]:
             "count": os.cpu_count(),
             "brand_raw": processor.get("model name", platform.processor()),
             "vendor_id_raw": processor.get("vendor_id", ""),
-            "hz_advertised_friendly": processor.get("cpu MHz", ""),
             "flags": sorted(processor.get("flags", "").split()),
         },
     }
@@ -133,15 +132,15 @@ def machine_info() -> dict[str, Any]:
 
 def commit_info(folder: Path) -> dict[str, Any]:
     """The commit checked out in `folder`, with the keys of pytest-benchmark's file format."""
-    commit = _output(["git", "rev-parse", "HEAD"], folder) or "unversioned"
-    branch = _output(["git", "rev-parse", "--abbrev-ref", "HEAD"], folder) or "(unknown)"
+    head = _output(["git", "show", "--no-patch", "--format=%H %cI %aI", "HEAD"], folder).split()
+    commit, time, author_time = head if len(head) == 3 else ("unversioned", None, None)
     return {
         "id": commit,
-        "time": _output(["git", "show", "-s", "--format=%cI", "HEAD"], folder) or None,
-        "author_time": _output(["git", "show", "-s", "--format=%aI", "HEAD"], folder) or None,
-        "dirty": bool(_output(["git", "status", "--porcelain"], folder)),
+        "time": time,
+        "author_time": author_time,
+        "dirty": bool(head and _output(["git", "status", "--porcelain"], folder)),
         "project": folder.name,
-        "branch": branch,
+        "branch": (head and _output(["git", "rev-parse", "--abbrev-ref", "HEAD"], folder)) or "(unknown)",
     }
 
 
@@ -149,6 +148,7 @@ def describe() -> dict[str, Any]:
     """Everything else a verdict may depend on; plain values, ready for JSON."""
     memory = psutil.virtual_memory()
     return {
+        **libraries(),
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cores": os.cpu_count(),
@@ -156,13 +156,20 @@ def describe() -> dict[str, Any]:
         "affinity": sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
         "memory_bytes": memory.total,
         "cpu_features": list(cpu_features()),
+        "cpu_mhz": _processor().get("cpu MHz", ""),
+        "gpus": list(cuda_devices()),
+        "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
+    }
+
+
+def libraries() -> dict[str, Any]:
+    """The part of it that stays while nothing is installed or set: distributions, BLAS kernels, thread settings."""
+    return {
         "blas": [
             {key: pool.get(key) for key in ("user_api", "internal_api", "version", "architecture", "num_threads")}
             for pool in threadpool_info()
         ],
         "variables": {name: os.environ.get(name) for name in (*THREAD_VARIABLES, *OTHER_VARIABLES)},
-        "gpus": list(cuda_devices()),
-        "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
         "distributions": distributions(),
     }
 

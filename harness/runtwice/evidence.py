@@ -23,8 +23,10 @@ from runtwice.derived import reachable
 from runtwice.difference import difference, short
 from runtwice.errors import EvidenceError
 from runtwice.figure import Agreement, Comparison, Printed, PrintedNumber, PrintedText, compare
-from runtwice.properties import run_property
-from runtwice.verdict import Conclusion, Verdict, decide_effect, decide_equivalence
+from runtwice.properties import run_property, search_settings
+from runtwice.stopwatch import Stopwatch
+from runtwice.timing import Arm
+from runtwice.verdict import Conclusion, Verdict, decide_effect, decide_equivalence, decide_ratio
 
 # More samples than this are thinned out in the ledger, which says so.
 SAMPLE_CAP = 200
@@ -42,6 +44,18 @@ _WORST_FIRST = (
 
 _Estimator = Callable[[], stats.Estimate]
 _Decision = Callable[[stats.Estimate, float, int | None], Conclusion]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How much n units of a spread can show, and how many units would show so much."""
+
+    detectable: Callable[[float, int], float]
+    needed: Callable[[float, float], int]
+
+
+_EFFECTS = _Plan(stats.detectable_effect, stats.samples_needed)
+_MARGINS = _Plan(stats.detectable_margin, stats.samples_for_margin)
 
 
 class GivenFloat(float):
@@ -82,8 +96,10 @@ class Evidence:
     capped: dict[str, int] = field(default_factory=dict)
     timings: list[Timing] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
+    labels: set[str] = field(default_factory=set)
     measuring: dict[str, Any] = field(default_factory=dict)
     examples: int | None = None
+    stopwatch: Stopwatch | None = None
 
     # --- what the data say -------------------------------------------------------------------------------------
 
@@ -114,6 +130,14 @@ class Evidence:
         """Record measuring settings (threads, rates, sizes); they enter the fingerprint."""
         self.measuring.update(values)
 
+    def keep(self, name: str, values: ArrayLike) -> None:
+        """Keep numbers in the ledger that no conclusion rests on.
+
+        Raises:
+            EvidenceError: none, or one that is not finite.
+        """
+        self._sample(name, values)
+
     # --- what was measured -------------------------------------------------------------------------------------
 
     def figure(self, name: str, measured: Any) -> None:
@@ -138,10 +162,15 @@ class Evidence:
             actual: A number, array, text, or (nested) list or table of them.
             expected: The same shape.
             label: Names the case where a claim has several.
+
+        Raises:
+            EvidenceError: `actual` is `expected`, or the claim's own data; a NaN, or nothing, on both sides.
         """
-        tolerance = self.claim.tolerance_of(label)
-        bounds = (tolerance.abs, tolerance.rel) if tolerance else (0.0, 0.0)
-        found = difference(actual, expected, *bounds)
+        if actual is expected and isinstance(actual, list | tuple | dict | np.ndarray):
+            raise EvidenceError(f"{label or 'identical'}: both sides are one object; it was compared with itself")
+        if _is_own_data(actual):
+            raise EvidenceError(f"{label or 'identical'}: {short(actual)} came from the claim's own data; measure it")
+        found = difference(actual, expected, *self._bounds(label))
         prefix = f"{label}: " if label else ""
         verdict = Verdict.REFUTED if found else Verdict.HOLDS
         self._conclude("identical", Conclusion(verdict, prefix + (found or "identical")))
@@ -154,6 +183,7 @@ class Evidence:
             label: Names the property where a claim has several.
         """
         conclusion, examples = run_property(check)
+        self.settings(hypothesis=search_settings())
         self.examples = (self.examples or 0) + examples
         prefix = f"{label}: " if label else ""
         self._conclude("every", replace(conclusion, reason=prefix + conclusion.reason))
@@ -167,14 +197,13 @@ class Evidence:
             correct: The true answer, or a predicate that says whether an outcome is right.
             label: Names the case where a claim has several.
         """
-        tolerance = self.claim.tolerance_of(label)
-        bounds = (tolerance.abs, tolerance.rel) if tolerance else (0.0, 0.0)
+        bounds = self._bounds(label)
 
         def is_right(outcome: Any) -> bool:
             return bool(correct(outcome)) if callable(correct) else not difference(outcome, correct, *bounds)
 
         faults = []
-        if is_right(wrong):
+        if not _holds_nan(wrong) and is_right(wrong):
             faults.append(f"the wrong procedure came out right ({short(wrong)})")
         if not is_right(right):
             faults.append(f"the right procedure came out wrong ({short(right)})")
@@ -191,6 +220,8 @@ class Evidence:
             inputs: What `printed` returned.
         """
         target = _look_up(self.claim.figures, name, f"{self.claim.id} has no figure")
+        if any(one is target for one in inputs):
+            raise EvidenceError(f"figure {name!r} was derived from itself")
         self.used.add(name)
         verdict, reason = reachable(target, function, inputs)
         self._conclude("derived", Conclusion(verdict, f"{name}: {reason}"))
@@ -229,6 +260,7 @@ class Evidence:
             self._effect("above", label, lambda: stats.sign_flip(differences))
             return
         upper, lower = self._sample(f"{label or 'a'} (above)", a), self._sample(f"{label or 'a'} (below)", b)
+        _refuse_frozen(label or "a", np.concatenate([np.diff(upper), np.diff(lower)]))
         self._effect("above", label, lambda: stats.two_sample(upper, lower))
 
     def narrower(self, a: Sequence[ArrayLike], b: Sequence[ArrayLike], *, label: str = "") -> None:
@@ -258,7 +290,7 @@ class Evidence:
         if self.claim.margin == 0:
             raise EvidenceError("equivalence needs a margin; declare `margin` in claims.toml")
         differences = self._differences(label or "a", a, b)
-        found = _estimated(lambda: stats.sign_flip(differences, confidence=0.9), self.claim.margin, decide_equivalence)
+        found = _estimated(lambda: stats.equivalence(differences), self.claim.margin, decide_equivalence, _MARGINS)
         self._conclude("equivalent", _labelled(label, found))
 
     def smaller_than_noise(self, effects: ArrayLike, repeats: ArrayLike, *, label: str = "") -> None:
@@ -287,6 +319,7 @@ class Evidence:
         table = np.asarray(curves, dtype=float)
         for i, curve in enumerate(np.atleast_2d(table)):
             self._sample(f"{label or 'curve'} {i}", curve)
+        _refuse_frozen(label or "curves", np.diff(table, axis=0))
         if shape in ("rises", "falls"):
             direction: Literal["up", "down"] = "up" if shape == "rises" else "down"
             self._effect("trend", label, lambda: stats.tendency(table, direction))
@@ -298,6 +331,29 @@ class Evidence:
         }
         share = _look_up(shares, shape, "trend knows rises, falls and")
         self._effect("trend", label, lambda: _above_half(share()))
+
+    def ratio(self, *, slow: Arm, fast: Arm, promised: float = 1.0, label: str = "") -> None:
+        """Conclude that one arm takes longer than another, by more than the promised ratio.
+
+        Args:
+            slow: The arm that should take longer.
+            fast: The other. Both are timed interleaved, in several fresh processes.
+            promised: What slow / fast must exceed.
+            label: Names the comparison where a claim has several.
+
+        Raises:
+            EvidenceError: an arm cannot be timed, or the session has no stopwatch.
+        """
+        if self.stopwatch is None:
+            raise EvidenceError("nothing to time with: evidence.ratio works in a claim's test only")
+        result, noise = self.stopwatch.compare(slow, fast, promised=float(promised), margin=self.claim.margin or None)
+        name = label or "log ratio"
+        self.settings(**{name: result.settings()})
+        self._keep(name, list(result.log_ratios))
+        for arm, which in ((slow, "slow"), (fast, "fast")):
+            medians = [float(np.median(getattr(one, f"{which}_s"))) for one in result.processes]
+            self.timings.append(Timing(f"{which}: {arm.target}", medians, group=f"{self.claim.id} {label}".strip()))
+        self._conclude("ratio", _labelled(label, decide_ratio(result, noise)))
 
     # --- the conclusion ----------------------------------------------------------------------------------------
 
@@ -312,6 +368,10 @@ class Evidence:
             raise EvidenceError(
                 f"figure {sorted(left)[0]!r} was never compared; compare it with evidence.figure, "
                 "or exempt it with a reason in claims.toml"
+            )
+        if stray := set(self.claim.tolerance) - {"", *self.claim.figures, *self.labels}:
+            raise EvidenceError(
+                f"tolerance {sorted(stray)[0]!r} belongs to no figure and to no label that was compared"
             )
         if self.conclusions:
             worst = min(self.conclusions, key=lambda one: _WORST_FIRST.index(one.verdict))
@@ -333,6 +393,12 @@ class Evidence:
             return Conclusion(Verdict.REFUTED, f"moved: {names}", "figure")
         counts = [f"{sum(one.agreement is kind for one in self.comparisons)} {kind}" for kind in Agreement]
         return Conclusion(Verdict.HOLDS, ", ".join(text for text in counts if text[0] != "0"), "figure")
+
+    def _bounds(self, label: str) -> tuple[float, float]:
+        """How far values under `label` may lie apart, absolutely and relatively."""
+        self.labels.add(label)
+        tolerance = self.claim.tolerance_of(label)
+        return (tolerance.abs, tolerance.rel) if tolerance else (0.0, 0.0)
 
     def _conclude(self, verb: str, conclusion: Conclusion) -> None:
         if self.conclusions and self.conclusions[0].verb != verb:
@@ -359,41 +425,52 @@ class Evidence:
 
     def _differences(self, name: str, a: ArrayLike, b: ArrayLike | float) -> NDArray[np.float64]:
         upper = self._sample(name, a)
-        if np.ndim(b) == 0:
-            return np.subtract(upper, b, dtype=float)
-        lower = self._sample(f"{name} (against)", b)
+        lower = np.full(len(upper), b, dtype=float) if np.ndim(b) == 0 else self._sample(f"{name} (against)", b)
         if len(lower) != len(upper):
             raise EvidenceError(f"sample {name!r}: {len(upper)} values against {len(lower)}; pairs need as many")
-        return np.subtract(upper, lower)
+        differences = np.subtract(upper, lower)
+        _refuse_frozen(name, np.diff(differences))
+        return differences
 
     def _replicates(self, name: str, samples: Sequence[ArrayLike]) -> list[NDArray[np.float64]]:
         return [self._sample(f"{name} {i}", sample) for i, sample in enumerate(samples)]
 
     def _keep(self, name: str, values: list[float]) -> None:
+        again = sum(one == name or one.startswith(f"{name} #") for one in self.samples)
+        name = f"{name} #{again + 1}" if again else name
         step = -(-len(values) // SAMPLE_CAP)
         self.samples[name] = values[::step]
         if step > 1:
             self.capped[name] = len(values)
 
 
-def _estimated(estimate: _Estimator, margin: float, decide: _Decision) -> Conclusion:
+def _refuse_frozen(name: str, changes: NDArray[np.float64]) -> None:
+    """Refuse units that are all the same: they are one observation, however often it was repeated."""
+    if changes.size and not changes.any():
+        raise EvidenceError(
+            f"sample {name!r}: every unit gave the same; either no seed reaches the experiment, "
+            "or nothing in it is random and evidence.identical says more"
+        )
+
+
+def _estimated(estimate: _Estimator, margin: float, decide: _Decision, plan: _Plan = _EFFECTS) -> Conclusion:
     try:
         found = estimate()
     except stats.TooFewSamples as error:
         return Conclusion(Verdict.UNDECIDED, str(error))
     except (stats.BadSample, stats.Degenerate) as error:
         raise EvidenceError(str(error)) from error
-    distance = margin - abs(found.value) if decide is decide_equivalence else abs(found.value)
-    return decide(found, margin, _more(found, distance))
+    distance = abs(margin - abs(found.value)) if decide is decide_equivalence else abs(found.value)
+    return decide(found, margin, _more(found, distance, plan))
 
 
-def _more(estimate: stats.Estimate, distance: float) -> int | None:
+def _more(estimate: stats.Estimate, distance: float, plan: _Plan) -> int | None:
     """How many further samples would settle a `distance`, were the estimate the truth; None where none would."""
-    unit = stats.detectable_effect(1.0, estimate.n, estimate.confidence)
+    unit = plan.detectable(1.0, estimate.n)
     spread = estimate.detectable / unit if unit > 0 else 0.0
     if distance <= 0 or spread <= 0 or not math.isfinite(spread):
         return None
-    return max(1, stats.samples_needed(spread, distance, estimate.confidence) - estimate.n)
+    return max(1, plan.needed(spread, distance) - estimate.n)
 
 
 def _above_half(share: stats.Estimate) -> stats.Estimate:
@@ -426,6 +503,22 @@ def _tagged(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _tagged(item) for key, item in value.items()}
     return value
+
+
+def _is_own_data(value: Any) -> bool:
+    """True where nothing in `value` was measured."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return bool(value) and all(map(_is_own_data, value))
+    return isinstance(value, _FROM_DATA)
+
+
+def _holds_nan(value: Any) -> bool:
+    try:
+        return bool(np.isnan(np.asarray(value, dtype=float)).any())
+    except (TypeError, ValueError):
+        return False
 
 
 def _refuse_own_data(name: str, measured: Any) -> None:

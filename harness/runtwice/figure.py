@@ -95,6 +95,17 @@ def parse(value: object, where: str) -> Printed:
     )
 
 
+def as_printed(figure: Printed) -> Any:
+    """A figure as it was printed, text by text."""
+    if isinstance(figure, PrintedNumber):
+        return figure.text
+    if isinstance(figure, dict):
+        return {key: as_printed(value) for key, value in figure.items()}
+    if isinstance(figure, list):
+        return [as_printed(value) for value in figure]
+    return str(figure)
+
+
 def _as_text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{value!r} must be a text, as printed")

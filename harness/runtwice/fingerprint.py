@@ -1,7 +1,8 @@
-"""What a claim's result depends on: the code of its experiment, its settings, and the libraries that code imports.
+"""What a claim's result depends on: the code of its experiment, its data, its settings, and the libraries imported.
 
-The code is the test itself, its fixtures, and every first-party module reached from them by static imports
-(anywhere in a module, also inside functions). Blank lines and comment lines do not count. Two equal fingerprints mean
+The code is the test itself, its fixtures, and every first-party module reached from them by static imports (anywhere
+in a module, also inside functions). Comments and blank lines do not count, nor do the other tests and fixtures of a
+module, nor `@claim(…)` itself: declaring another verdict leaves the experiment what it was. Two equal fingerprints mean
 that a changed verdict is not the experiment's doing.
 """
 
@@ -9,9 +10,12 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import io
 import json
+import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import tokenize
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -24,70 +28,94 @@ from runtwice.environment import distributions
 # The folders below the root whose modules are first-party code of an experiment.
 FIRST_PARTY = ("implementations", "claims")
 
+_ARM = re.compile(rf"(?P<module>({'|'.join(FIRST_PARTY)})(\.\w+)+):\w+")
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
 
 def fingerprint(
-    root: Path, test: tuple[Path, str], fixtures: Iterable[tuple[Path, str]], settings: Mapping[str, Any]
+    root: Path, functions: Iterable[tuple[Path, str]], settings: Mapping[str, Any], data: Any = None
 ) -> dict[str, Any]:
     """Hash and parts of one experiment's fingerprint.
 
     Args:
         root: The project's root, below which first-party modules stand.
-        test: The module and name of the test function.
-        fixtures: The module and name of each fixture function it uses, directly or not.
+        functions: Module and qualified name of the test and of each fixture it uses, directly or not.
         settings: Measuring settings.
+        data: What the experiment reads of the claim's data, as JSON would hold it.
 
     Returns:
-        `code`: hash of the experiment's source; `settings`; `distributions`: version by name; `hash`: of all three.
+        `code`: hash of source and data; `settings`; `distributions`: version by name; `hash`: of all three.
     """
-    own = sorted({test, *fixtures})
-    sources = [_function_source(path, name) for path, name in own]
-    reached = _closure(root, sorted({path for path, _ in own}))
-    sources += [_significant(path.read_text(encoding="utf-8")) for path in reached]
-    imported = {name for path in (*{path for path, _ in own}, *reached) for name in _imports(root, path)}
+    wanted: dict[Path, set[str]] = {}
+    for path, name in functions:
+        wanted.setdefault(path, set()).add(name)
+    own = {path: _without_others(_text(path), frozenset(names)) for path, names in sorted(wanted.items())}
+    imported = {name for path, (_, nodes) in own.items() for name in _imports(root, path, nodes)}
+    reached = _closure(root, imported, set(own))
+    code = _digest([*(source for source, _ in own.values()), *map(_significant, map(_text, reached)), data])
+    imported.update(name for path in reached for name in _imports_of(root, path))
     versions = _versions(frozenset(imported))
-    code = _digest("\0".join(sources))
-    whole = _digest(json.dumps([code, settings, versions], sort_keys=True, default=str))
-    return {"hash": whole, "code": code, "settings": dict(settings), "distributions": versions}
+    return {
+        "hash": _digest([code, settings, versions]),
+        "code": code,
+        "settings": dict(settings),
+        "distributions": versions,
+    }
 
 
 def code_of_module(root: Path, module: Path) -> str:
     """Hash of one module and of the first-party modules it reaches."""
-    reached = [module, *_closure(root, [module])]
-    return _digest("\0".join(_significant(path.read_text(encoding="utf-8")) for path in reached))
+    reached = _closure(root, _imports_of(root, module), {module})
+    return _digest([_significant(_text(path)) for path in (module, *reached)])
 
 
-def _closure(root: Path, modules: Sequence[Path]) -> list[Path]:
-    """First-party files reached from `modules` by imports, without the modules themselves."""
+def is_first_party(root: Path, path: Path) -> bool:
+    """True for a module of the project: below one of its rooms, or at its root."""
+    parts = path.relative_to(root).parts if path.is_relative_to(root) else ()
+    return len(parts) == 1 or (len(parts) > 1 and parts[0] in FIRST_PARTY)
+
+
+def _closure(root: Path, imported: Iterable[str], known: set[Path]) -> list[Path]:
+    """First-party files reached from dotted names, without the `known` ones."""
     seen: set[Path] = set()
-    queue = list(modules)
+    queue = list(imported)
     while queue:
-        for name in _imports(root, queue.pop()):
-            for path in _first_party(root, name):
-                if path not in seen and path not in modules:
-                    seen.add(path)
-                    queue.append(path)
+        new = set(_first_party(root, queue.pop())) - known - seen
+        seen |= new
+        queue += [name for path in new for name in _imports_of(root, path)]
     return sorted(seen)
 
 
-@cache
-def _first_party(root: Path, name: str) -> tuple[Path, ...]:
-    if name.split(".", 1)[0] not in FIRST_PARTY:
-        return ()
-    base = root.joinpath(*name.split("."))
-    return tuple(path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file())
+def _first_party(root: Path, name: str) -> list[Path]:
+    """The files that importing a dotted name runs: its module, and the packages around it."""
+    parts = name.split(".")
+    if parts[0] not in FIRST_PARTY:
+        return []
+    bases = [root.joinpath(*parts[: depth + 1]) for depth in range(len(parts))]
+    return [path for base in bases for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()]
+
+
+def _imports_of(root: Path, path: Path) -> frozenset[str]:
+    return _imports(root, path, (_tree(_text(path)),))
 
 
 @cache
-def _imports(root: Path, path: Path) -> frozenset[str]:
-    """Dotted names imported anywhere in a file; `from a import b` gives `a` and `a.b`."""
+def _imports(root: Path, path: Path, nodes: tuple[ast.AST, ...]) -> frozenset[str]:
+    """Dotted names imported anywhere below the nodes of a file; `from a import b` gives `a` and `a.b`.
+
+    A text like `claims.experiments.batches:decode` counts as well: it is an arm that a fresh process will import.
+    """
     names: set[str] = set()
-    for node in ast.walk(_tree(path)):
+    for node in (inner for outer in nodes for inner in ast.walk(outer)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = _absolute(root, path, node)
             names.add(module)
             names.update(f"{module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and (arm := _ARM.fullmatch(node.value)):
+            names.add(arm["module"])
     return frozenset(names)
 
 
@@ -99,27 +127,78 @@ def _absolute(root: Path, path: Path, node: ast.ImportFrom) -> str:
     return ".".join([*package, *([node.module] if node.module else [])])
 
 
-@cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+# What a text gives is kept by the text itself, so that an edited file is never taken for what it was.
 
 
 @cache
-def _function_source(path: Path, name: str) -> str:
-    """The function and the module's other statements, without the other tests and fixtures beside it."""
-    text = path.read_text(encoding="utf-8")
-    kept = []
-    for node in _tree(path).body:
-        decorated = isinstance(node, ast.FunctionDef) and node.decorator_list
-        if not decorated or getattr(node, "name", "") == name:
-            first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
-            kept.append("\n".join(text.splitlines()[first - 1 : node.end_lineno]))
-    return _significant("\n".join(kept))
+def _tree(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def _significant(text: str) -> str:
-    lines = (line.rstrip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
+    return _joined(_lines(text))
+
+
+@cache
+def _lines(text: str) -> tuple[str | None, ...]:
+    """The lines of a module, without comments and with None for blank lines; inside a text both stay."""
+    source = text.split("\n")
+    lines: list[str | None] = [*source]
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        row, column = token.start[0] - 1, token.start[1]
+        if token.type == tokenize.COMMENT:
+            lines[row] = source[row][:column].rstrip()
+        elif token.type == tokenize.NL and not (lines[row] or "").strip():
+            lines[row] = None
+    return tuple(lines)
+
+
+def _joined(lines: Iterable[str | None]) -> str:
+    return "\n".join(line for line in lines if line is not None)
+
+
+@cache
+def _without_others(text: str, names: frozenset[str]) -> tuple[str, tuple[ast.AST, ...]]:
+    """The source and the syntax of a module without the tests and fixtures that are not among `names`."""
+    lines = list(_lines(text))
+    nodes: list[ast.stmt] = []
+    for qualified, node in _members(_tree(text)):
+        decorators = node.decorator_list if isinstance(node, _Function) else []
+        others = _is_test_or_fixture(decorators) and qualified not in names
+        if not others:
+            nodes.append(node)
+        unread: Sequence[ast.expr | ast.stmt] = [*decorators, node] if others else [*filter(_is_claim, decorators)]
+        for dropped in unread:
+            first, last = dropped.lineno - 1, dropped.end_lineno or dropped.lineno
+            lines[first:last] = [None] * (last - first)
+    return _joined(lines), tuple(nodes)
+
+
+def _members(node: ast.Module | ast.ClassDef, prefix: str = "") -> Iterator[tuple[str, ast.stmt]]:
+    """The statements of a module and, instead of a class, those in it, with the names functions have there."""
+    for child in node.body:
+        if isinstance(child, ast.ClassDef):
+            yield from _members(child, f"{prefix}{child.name}.")
+        else:
+            yield prefix + getattr(child, "name", ""), child
+
+
+def _is_test_or_fixture(decorators: Sequence[ast.expr]) -> bool:
+    return any(_name(decorator) in ("claim", "fixture") for decorator in decorators)
+
+
+def _is_claim(decorator: ast.expr) -> bool:
+    return _name(decorator) == "claim"
+
+
+def _name(decorator: ast.expr) -> str:
+    """`claim` for `@claim(…)` and `@runtwice.claim(…)`."""
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 @cache
@@ -136,5 +215,5 @@ def _versions(imported: frozenset[str]) -> dict[str, str]:
     return {name: installed[name] for name in sorted(owners) if name in installed and name != "runtwice"}
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]

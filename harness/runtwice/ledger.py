@@ -18,13 +18,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import mean, median, quantiles, stdev
+from statistics import mean, median, stdev
 from typing import IO, Any
 
 from runtwice.errors import LedgerError
+from runtwice.verdict import Verdict
 
 SCHEMA = 1
 JOURNAL_SUFFIX = ".journal"
+_BLOCK_KEYS = {"created", "partial", "selection", "environment"}
+_ROW_KEYS = {
+    *("id", "verdict", "reason", "verb", "declared", "because", "as_declared"),
+    *("statistic", "figures", "samples", "seconds", "fingerprint"),
+}
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,14 @@ class Ledger:
         """The rows by claim id."""
         return {row["id"]: row for row in self.block["rows"]}
 
+    def timings(self, claim_id: str) -> list[dict[str, Any]]:
+        """One claim's durations, as its row had them before they went to the benchmark list."""
+        entries = [entry for entry in self.document["benchmarks"] if entry["fullname"] == claim_id]
+        return [
+            {"name": entry["extra_info"]["figure"], "seconds": entry["stats"]["data"], "group": entry["group"]}
+            for entry in entries
+        ]
+
     @property
     def partial(self) -> bool:
         """True where the run ended before every selected claim was judged."""
@@ -63,14 +77,21 @@ class Journal:
     Args:
         path: The ledger's path; the journal stands beside it.
         header: The document without its rows.
+        fresh: Whether the path must not be another run's.
+
+    Raises:
+        FileExistsError: `fresh`, and another run was here first.
+        OSError: nothing can be written there.
     """
 
-    def __init__(self, path: Path, header: dict[str, Any]) -> None:
+    def __init__(self, path: Path, header: dict[str, Any], *, fresh: bool = False) -> None:
         self.path = path
         self.header = header
         self.rows: dict[str, dict[str, Any]] = {}
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a folder")
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: IO[str] = journal_path(path).open("w", encoding="utf-8")
+        self._file: IO[str] = journal_path(path).open("x" if fresh else "w", encoding="utf-8")
         self._write(header)
 
     def add(self, row: dict[str, Any]) -> None:
@@ -80,13 +101,17 @@ class Journal:
 
     def finish(self, *, partial: bool) -> Path:
         """Write the ledger by rename, remove the journal, and return the ledger's path."""
-        self._file.close()
+        self.close()
         document = assembled(self.header, self.rows.values(), partial=partial)
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         temporary.write_text(_dumped(document, indent=1), encoding="utf-8")
         temporary.replace(self.path)
         journal_path(self.path).unlink(missing_ok=True)
         return self.path
+
+    def close(self) -> None:
+        """Leave the journal as it is."""
+        self._file.close()
 
     def _write(self, record: Mapping[str, Any]) -> None:
         self._file.write(_dumped(record) + "\n")
@@ -114,7 +139,7 @@ def newest(folder: Path) -> Path:
     found = [path for pattern in ("*.json", f"*.json{JOURNAL_SUFFIX}") for path in folder.glob(pattern)]
     if not found:
         raise LedgerError(f"no ledger in {folder}; run `pytest claims/` first, or name one with --ledger")
-    path = max(found, key=lambda one: one.stat().st_mtime)
+    path = max(found, key=lambda one: one.stat().st_mtime_ns)
     return path.with_name(path.name.removesuffix(JOURNAL_SUFFIX))
 
 
@@ -124,11 +149,11 @@ def read(path: Path) -> Ledger:
     Raises:
         LedgerError: missing, unreadable, truncated, not JSON, not a ledger, or of a later schema.
     """
-    if not path.exists() and journal_path(path).exists():
-        return Ledger(path, _from_journal(journal_path(path)))
-    text = _text(path)
     if path.name.endswith(JOURNAL_SUFFIX):
         return Ledger(path, _from_journal(path))
+    if _is_newer(journal_path(path), path):
+        return Ledger(path, _from_journal(journal_path(path)))
+    text = _text(path)
     try:
         document = json.loads(text)
     except json.JSONDecodeError as error:
@@ -137,9 +162,16 @@ def read(path: Path) -> Ledger:
     return Ledger(path, _checked(path, document))
 
 
-def _text(path: Path) -> str:
+def _is_newer(journal: Path, path: Path) -> bool:
+    """True where a later run than the one that wrote the ledger is going on, or was killed."""
+    if not journal.is_file():
+        return False
+    return not path.is_file() or journal.stat().st_mtime_ns > path.stat().st_mtime_ns
+
+
+def _text(path: Path, errors: str = "strict") -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8", errors=errors)
     except FileNotFoundError:
         raise LedgerError(f"{path} does not exist") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -149,7 +181,8 @@ def _text(path: Path) -> str:
 def _from_journal(path: Path) -> dict[str, Any]:
     """What a journal holds; a last line cut off by the kill is dropped."""
     records = []
-    for line in _text(path).splitlines():
+    # Not splitlines: a text in a row may hold one of Unicode's other line breaks.
+    for line in _text(path, errors="replace").split("\n"):
         try:
             records.append(json.loads(line))
         except json.JSONDecodeError:
@@ -157,7 +190,7 @@ def _from_journal(path: Path) -> dict[str, Any]:
     if not records:
         raise LedgerError(f"{path} is empty: the run was killed before it judged anything")
     header = _checked(path, records[0])
-    rows = {row["id"]: row for row in records[1:]}
+    rows = {row["id"]: row for row in _checked_rows(path, records[1:])}
     return assembled(header, rows.values(), partial=True)
 
 
@@ -172,7 +205,21 @@ def _checked(path: Path, document: Any) -> dict[str, Any]:
         raise LedgerError(
             f"{path}: schema {schema} is newer than this release reads (up to {SCHEMA}); upgrade runtwice"
         )
-    return dict(document)
+    if lacking := _BLOCK_KEYS - set(block):
+        raise LedgerError(f"{path}: the `claims` block lacks {sorted(lacking)[0]!r}")
+    _checked_rows(path, block["rows"])
+    checked: dict[str, Any] = document
+    return checked
+
+
+def _checked_rows(path: Path, rows: list[Any]) -> list[dict[str, Any]]:
+    for number, row in enumerate(rows, 1):
+        lacking = _ROW_KEYS - set(row) if isinstance(row, dict) else _ROW_KEYS
+        if lacking:
+            raise LedgerError(f"{path}: row {number} of {len(rows)} lacks {sorted(lacking)[0]!r}")
+        if row["verdict"] not in set(Verdict):
+            raise LedgerError(f"{path}: row {number} of {len(rows)} has the verdict {row['verdict']!r}")
+    return rows
 
 
 def assembled(header: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], *, partial: bool) -> dict[str, Any]:
@@ -239,7 +286,7 @@ def _stats(seconds: list[float]) -> dict[str, Any]:
     """The fields pytest-benchmark keeps of a list of rounds, one iteration each."""
     ordered = sorted(seconds)
     centre, spread = mean(ordered), stdev(ordered) if len(ordered) > 1 else 0.0
-    q1, _, q3 = quantiles(ordered, n=4, method="inclusive") if len(ordered) > 1 else (ordered[0],) * 3
+    q1, q3 = _lower_quartile(ordered), -_lower_quartile([-value for value in reversed(ordered)])
     fence_low, fence_high = q1 - 1.5 * (q3 - q1), q3 + 1.5 * (q3 - q1)
     beyond = sum(not fence_low <= value <= fence_high for value in ordered)
     far = sum(abs(value - centre) > spread for value in ordered)
@@ -258,11 +305,22 @@ def _stats(seconds: list[float]) -> dict[str, Any]:
         "outliers": f"{far};{beyond}",
         "ld15iqr": min((value for value in ordered if value >= fence_low), default=ordered[0]),
         "hd15iqr": max((value for value in ordered if value <= fence_high), default=ordered[-1]),
-        "ops": 1.0 / centre if centre else 0.0,
+        "ops": len(ordered) / math.fsum(ordered) if centre else 0.0,
         "total": math.fsum(ordered),
         "data": seconds,
         "iterations": 1,
     }
+
+
+def _lower_quartile(ordered: list[float]) -> float:
+    """As pytest-benchmark has it: the median of the lower half, which has half a share in a value in the middle."""
+    quarter, rest = divmod(len(ordered), 4)
+    if rest % 2 == 0:
+        return median(ordered[: len(ordered) // 2])
+    if len(ordered) == 1:
+        return ordered[0]
+    below, weight = (quarter - 1, 0.25) if rest == 1 else (quarter, 0.75)
+    return weight * ordered[below] + (1 - weight) * ordered[below + 1]
 
 
 def _dumped(value: Any, indent: int | None = None) -> str:
@@ -271,8 +329,10 @@ def _dumped(value: Any, indent: int | None = None) -> str:
 
 def finite(value: Any) -> Any:
     """`value` for JSON: numbers that are not finite as the words `nan`, `inf`, `-inf`; unknown objects as text."""
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return str(value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")  # a lone surrogate is not text
+    if isinstance(value, bool) or value is None:
+        return value
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):

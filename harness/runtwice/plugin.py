@@ -3,22 +3,27 @@
 A claim's verdict is drawn in a wrapper around the call (drawn in a fixture's teardown it would read "passed, then
 error"). `report.outcome` stays passed, failed or skipped; the row travels on the report, so that it reaches the
 controller under xdist, and the verdict in `user_properties`, so that it reaches JUnit.
+
+What a run remembers is in its `Keeper`, registered when the run is configured: two runs in one process share nothing.
 """
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from inspect import unwrap
 from pathlib import Path
 from typing import Any
+from unittest import SkipTest
 
 import pytest
 from hypothesis import settings as hypothesis_settings
 
 from runtwice import catalogue, collection, environment, fingerprint, row, terminal
-from runtwice.claim import DATA_FILE, TIERS, Declaration
+from runtwice.claim import TIERS, Declaration
 from runtwice.collection import Bound
 from runtwice.errors import ClaimError, EvidenceError, LedgerError
 from runtwice.fixtures import BOUND, EVIDENCE, SESSION, evidence, sweep  # noqa: F401 - the fixtures register here
@@ -28,7 +33,9 @@ from runtwice.sweep import Progress
 from runtwice.verdict import Conclusion, Verdict
 
 ROW = pytest.StashKey[dict[str, Any]]()
-OWNERS = pytest.StashKey[dict[str, str]]()
+PHASES = ("setup", "call", "teardown")
+# pytest's own counts of the category `error` are of tests that did not get as far as a report.
+NAMES = {Verdict.ERROR: "error, as declared"}
 
 for _name, _profile in PROFILES.items():
     hypothesis_settings.register_profile(_name, _profile)
@@ -51,40 +58,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start the run's state; let a topic that does not import leave the others their verdicts."""
+    """Start the run's state."""
     worker = getattr(config, "workerinput", {})
     path = Path(worker["runtwice_ledger"]) if worker else config.getoption("--ledger")
     session = Session(
         config.rootpath, path, config.getoption("--resume"), worker.get("workerid", ""), _progress(config)
     )
     config.stash[SESSION] = session
-    config.stash[OWNERS] = {}
+    config.pluginmanager.register(Keeper(config, session), "runtwice-keeper")
     try:
         session.load_carried()
     except LedgerError as error:
         raise pytest.UsageError(str(error)) from None
-    if any(_holds_claims(config, argument) for argument in config.args):
-        config.option.continue_on_collection_errors = True
-        environment.fix_threads()
-    _group_by_topic(config)
-
-
-def _holds_claims(config: pytest.Config, argument: str) -> bool:
-    folder = (config.invocation_params.dir / argument.split("::", 1)[0]).resolve()
-    return folder.is_dir() and any(folder.glob(f"**/{DATA_FILE}"))
-
-
-def _group_by_topic(config: pytest.Config) -> None:
-    """Under xdist keep a topic on one worker, so that its shared experiments run once; `--dist` overrules."""
-    given = any(str(argument).startswith("--dist") for argument in config.invocation_params.args)
-    if getattr(config.option, "dist", "no") == "load" and not given:
-        config.option.dist = "loadgroup"
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Tell an xdist worker where the ledger is, since its sweeps are kept beside it."""
-    node.workerinput["runtwice_ledger"] = str(node.config.stash[SESSION].path)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep a topic on one worker, unless `--dist` was given."""
+    if any(str(argument).startswith("--dist") for argument in config.invocation_params.args):
+        return None
+    from runtwice.scheduling import TopicScheduling  # xdist may not be installed
+
+    return TopicScheduling(config, log)
 
 
 def _progress(config: pytest.Config) -> Progress:
@@ -105,50 +100,23 @@ def _progress(config: pytest.Config) -> Progress:
 # --- collection ------------------------------------------------------------------------------------------------
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> None:
-    """Refuse, where its module is collected, a test that breaks the rules of a claim."""
-    if not callable(obj) or isinstance(obj, type) or not collector.funcnamefilter(name):  # type: ignore[attr-defined]
-        return
-    try:
-        bound = collection.bind(obj, collector.path, _marks(collector, obj))
-        if bound is not None:
-            _own(collector.config, bound.claim.id, f"{collector.nodeid}::{name}")
-    except ClaimError as error:
-        raise collector.CollectError(str(error)) from None
-
-
-def _marks(collector: pytest.Collector, test: Any) -> list[str]:
-    own = getattr(test, "pytestmark", [])
-    return [mark.name for mark in (*own, *collector.iter_markers())]
-
-
-def _own(config: pytest.Config, claim_id: str, nodeid: str) -> None:
-    owner = config.stash[OWNERS].setdefault(claim_id, nodeid)
-    if owner != nodeid:
-        raise ClaimError(f"claim {claim_id!r} has two tests: {owner} and {nodeid}; one claim, one test")
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Bind the test to its claim, and make the claim's id a keyword for `-k`."""
-    if not isinstance(item, pytest.Function) or not hasattr(item.obj, "__claim__"):
-        return
-    bound = collection.bind(item.obj, item.path, [])
-    if bound is not None:
-        item.stash[BOUND] = bound
-        item.extra_keyword_matches.add(bound.claim.id)
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
+    """Import the modules of claims under their hypothesis profile: a check at module level takes it up there."""
+    if not isinstance(collector, pytest.Module) or not collection.is_topic(collector.path.parent):
+        return (yield)
+    with _profile_of(collector.config):
+        return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect claims outside the tiers, topics and ids that were asked for; group the rest by topic for xdist."""
-    tiers = collection.chosen_tiers(config.getoption("--tier"))
-    topics, globs = config.getoption("--topic"), config.getoption("--claim")
+    """Deselect claims outside the tiers, topics and ids that were asked for; mark the topics for `--dist loadgroup`."""
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
     for item in items:
         bound = item.stash.get(BOUND, None)
-        wanted = bound is None or collection.selected(bound.claim, tiers, topics, globs)
+        wanted = bound is None or collection.selected(bound.claim, *_choice(config))
         (kept if wanted else dropped).append(item)
         if bound is not None and config.pluginmanager.hasplugin("xdist"):
             item.add_marker(pytest.mark.xdist_group(bound.claim.topic))
@@ -157,57 +125,167 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = kept
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Open the journal for the selected claims."""
-    bounds = [item.stash.get(BOUND, None) for item in session.items]
-    _start(session.config, [bound.claim.id for bound in bounds if bound is not None])
+def _choice(config: pytest.Config) -> tuple[tuple[str, ...], list[str], list[str]]:
+    """The tiers, topics and id patterns that were asked for."""
+    tiers = collection.chosen_tiers(config.getoption("--tier"))
+    return tiers, config.getoption("--topic"), config.getoption("--claim")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
-    """Open the journal on the controller, which collects nothing itself."""
-    root = node.config.rootpath
-    found = (_id_of(root, nodeid) for nodeid in ids)
-    _start(node.config, [claim_id for claim_id in found if claim_id])
+# --- what one run remembers ------------------------------------------------------------------------------------
 
 
-def _id_of(root: Path, nodeid: str) -> str | None:
-    path, _, function = nodeid.split("@", 1)[0].partition("::")
-    tests = catalogue.tests_in(root / path) if (root / path).is_file() else []
-    return next((test.id for test in tests if test.function == function.rsplit("::", 1)[-1]), None)
+class Keeper:
+    """Keeps the claims and rows of one run, for the hooks that are not given its config.
 
+    Args:
+        config: The run's.
+        session: Where rows go.
+    """
 
-def _start(config: pytest.Config, selection: list[str]) -> None:
-    if config.option.collectonly:
-        return
-    try:
-        config.stash[SESSION].start(selection, list(map(str, config.invocation_params.args)))
-    except LedgerError as error:
-        raise pytest.UsageError(str(error)) from None
+    def __init__(self, config: pytest.Config, session: Session) -> None:
+        self._config = config
+        self._session = session
+        self._owners: dict[str, str] = {}
+        self._uncollected: dict[str, Conclusion] = {}
 
-
-def pytest_collectreport(report: pytest.CollectReport) -> None:
-    """Note the claims of a module that does not import; they are rows of verdict `error`."""
-    if report.failed and report.nodeid.endswith(".py"):
-        _broken_modules.append((report.nodeid, str(report.longrepr).strip().splitlines()[-1]))
-
-
-_broken_modules: list[tuple[str, str]] = []
-
-
-def _broken_rows(root: Path) -> Iterator[dict[str, Any]]:
-    for nodeid, reason in dict(_broken_modules).items():
-        path = root / nodeid
-        tests = catalogue.tests_in(path) if path.is_file() else []
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pycollect_makeitem(
+        self, collector: pytest.Collector, name: str, obj: object
+    ) -> Generator[None, Any, Any]:
+        """Bind each test to its claim, and refuse, where its module is collected, one that breaks the rules."""
+        made = yield
+        items = [item for item in (made if isinstance(made, list) else [made]) if isinstance(item, pytest.Function)]
+        marks = [mark.name for item in items for mark in item.iter_markers()]
         try:
-            claims = collection.topic_claims(path.parent) if tests else {}
+            bound = collection.bind(obj, collector.path, marks, len(items))
+            if bound is not None:
+                self._own(bound.claim.id, f"{collector.nodeid}::{name}")
+        except ClaimError as error:
+            raise collector.CollectError(f"{collector.nodeid}: {error}") from None
+        if bound is not None:
+            items[0].stash[BOUND] = bound
+            items[0].extra_keyword_matches.add(bound.claim.id)
+        return made
+
+    def _own(self, claim_id: str, nodeid: str) -> None:
+        owner = self._owners.setdefault(claim_id, nodeid)
+        if owner != nodeid:
+            raise ClaimError(f"claim {claim_id!r} has two tests: {owner} and {nodeid}; one claim, one test")
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note what was not collected: its claims get rows all the same, and other topics go on."""
+        if report.passed:
+            return
+        verdict = Verdict.NOT_RUN if report.skipped else Verdict.ERROR
+        self._uncollected[report.nodeid] = Conclusion(verdict, f"{report.nodeid} was not collected: {_told(report)}")
+        path = self._config.rootpath / report.nodeid.partition("::")[0]
+        if report.failed and collection.is_topic(path if path.is_dir() else path.parent):
+            self._config.option.continue_on_collection_errors = True
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Open the journal for the selected claims."""
+        bounds = [item.stash.get(BOUND, None) for item in session.items]
+        self._start([bound.claim.id for bound in bounds if bound is not None])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell an xdist worker where the ledger is, since its sweeps are kept beside it."""
+        node.workerinput["runtwice_ledger"] = str(self._session.path)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:  # noqa: ARG002
+        """Open the journal on the controller, which collects nothing itself."""
+        tests = {path: catalogue.tests_in(path) for path in {self._path_of(nodeid) for nodeid in ids}}
+        self._start([test.id for nodeid in ids for test in tests[self._path_of(nodeid)] if test.is_at(nodeid)])
+
+    def _path_of(self, nodeid: str) -> Path:
+        return self._config.rootpath / nodeid.partition("::")[0]
+
+    def _start(self, selection: list[str]) -> None:
+        if self._config.option.collectonly or self._session.selection:
+            return
+        lost = list(self._uncollected_rows())
+        if selection or lost:
+            environment.fix_threads()
+        try:
+            command = list(map(str, self._config.invocation_params.args))
+            self._session.start([*selection, *(found["id"] for found in lost)], command)
+        except LedgerError as error:
+            raise pytest.UsageError(str(error)) from None
+        for found in lost:
+            self._session.add(found)
+
+    def _uncollected_rows(self) -> Iterator[dict[str, Any]]:
+        for nodeid, conclusion in self._uncollected.items():
+            path, inside = self._path_of(nodeid), nodeid.partition("::")[2]
+            for test in catalogue.tests_below(path):
+                if test.function.startswith(inside.replace("::", ".")):
+                    yield from self._row_without_test(test, conclusion)
+
+    def _row_without_test(self, test: catalogue.TestSource, conclusion: Conclusion) -> Iterator[dict[str, Any]]:
+        """The row of a claim whose test could not be collected or did not come back, if it is among the selected."""
+        nodeid = f"{test.path.relative_to(self._config.rootpath).as_posix()}::{test.function.replace('.', '::')}"
+        try:
+            claim = collection.topic_claims(test.path.parent).get(test.id)
         except ClaimError:
-            continue
-        for test in tests:
-            if test.id in claims:
-                claim = claims[test.id]
-                conclusion = Conclusion(Verdict.ERROR, f"{nodeid} was not collected: {reason}")
-                yield row.build(claim, Declaration(test.id), claim.default_verdict, conclusion, nodeid=nodeid)
+            return
+        keyword = self._config.getoption("-k", "") or ""
+        if claim is None or not collection.matches(keyword, f"{nodeid} {test.id}"):
+            return
+        if collection.selected(claim, *_choice(self._config)):
+            declared = claim.default_verdict
+            yield row.build(claim, Declaration(test.id), declared, conclusion, nodeid=nodeid)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep the row; where a worker died of a claim, that is its row."""
+        if report.when not in PHASES:
+            conclusion = Conclusion(Verdict.ERROR, _one_line(str(report.longrepr)))
+            for test in catalogue.tests_in(self._path_of(report.nodeid)):
+                if test.is_at(report.nodeid):
+                    report.claim_row = next(self._row_without_test(test, conclusion), None)  # type: ignore[attr-defined]
+        found = getattr(report, "claim_row", None)
+        if found is not None:
+            self._session.add(found)
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Write the ledger; a run in which no claim was judged does not pass."""
+        run = self._session
+        try:
+            run.finish()
+        except LedgerError as error:
+            pytest.exit(str(error), returncode=pytest.ExitCode.INTERNAL_ERROR)
+        judged = [found for found in run.rows.values() if found["verdict"] != Verdict.NOT_RUN]
+        if run.rows and not judged and exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the table of verdicts and where the ledger is."""
+        run = self._session
+        if not run.rows:
+            return
+        terminalreporter.section("claims")
+        writer = self._config.get_terminal_writer()
+        # Through a text: pytest's writer knows what to do where the terminal lacks a sign.
+        out = terminal.console(io.StringIO(), colour=writer.hasmarkup, width=writer.fullwidth)
+        rows = sorted(run.rows.values(), key=lambda found: found["id"])
+        terminal.summary(out, rows, verbose=self._config.option.verbose > 0)
+        terminalreporter.write(out.file.getvalue())  # type: ignore[attr-defined]
+        if all(found["verdict"] == Verdict.NOT_RUN for found in rows):
+            terminalreporter.write_line("no claim was judged: every selected one was not run", red=True)
+        if run.written is not None:
+            terminalreporter.write_line(f"ledger: {_relative(run.written)}")
+
+
+def _told(report: pytest.CollectReport) -> str:
+    """The last line of what a collector said: the exception, or the reason it gave for skipping."""
+    said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    lines = said.strip().splitlines() or ["no reason given"]
+    return lines[-1].removeprefix("E ").strip().removeprefix(f"{report.nodeid}: ")
+
+
+def _relative(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 # --- running one claim -----------------------------------------------------------------------------------------
@@ -219,26 +297,30 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     bound = item.stash.get(BOUND, None)
     if bound is None:
         return None
-    carried = item.config.stash[SESSION].carried_row(bound.claim.id, lambda: _fingerprint(item, {}))
+    carried = item.config.stash[SESSION].carried_row(bound.claim.id, lambda: _fingerprint(item, bound, {}))
     if carried is None:
         return None
+    found = row.redeclared(carried, bound.declaration, _declared(bound))
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    item.ihook.pytest_runtest_logreport(report=_carried_report(item, carried))
+    for when in PHASES:
+        item.ihook.pytest_runtest_logreport(report=_carried_report(item, found, when))
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True
 
 
-def _carried_report(item: pytest.Item, carried: dict[str, Any]) -> pytest.TestReport:
+def _carried_report(item: pytest.Item, found: dict[str, Any], when: Any) -> pytest.TestReport:
+    failed = when == "call" and not found["as_declared"]
     report = pytest.TestReport(
         nodeid=item.nodeid,
         location=item.location,
         keywords=dict.fromkeys(item.keywords, 1),
-        outcome="passed" if carried["as_declared"] else "failed",
-        longrepr=None if carried["as_declared"] else _failure_text(carried),
-        when="call",
-        user_properties=_properties(carried),
+        outcome="failed" if failed else "passed",
+        longrepr=_failure_text(found) if failed else None,
+        when=when,
+        user_properties=_properties(found),
     )
-    report.claim_row = carried  # type: ignore[attr-defined]
+    if when == "call":
+        report.claim_row = found  # type: ignore[attr-defined]
     return report
 
 
@@ -268,12 +350,14 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         conclusion = item.stash[EVIDENCE].conclude()
     except (KeyboardInterrupt, pytest.exit.Exception):
         raise
-    except pytest.skip.Exception as skipped:
-        conclusion, failure = Conclusion(Verdict.NOT_RUN, str(skipped)), skipped
+    except (pytest.skip.Exception, SkipTest) as skipped:
+        conclusion, failure = Conclusion(Verdict.NOT_RUN, _one_line(str(skipped))), skipped
     except EvidenceError as error:
-        conclusion = Conclusion(Verdict.ERROR, str(error))
+        conclusion = Conclusion(Verdict.ERROR, _one_line(str(error)))
+    except pytest.xfail.Exception as error:
+        conclusion = Conclusion(Verdict.ERROR, f"pytest.xfail({error}): declare the verdict, @claim(…, expect=…)")
     except BaseException as error:
-        conclusion, failure = Conclusion(Verdict.ERROR, f"{type(error).__name__}: {error}"), error
+        conclusion, failure = Conclusion(Verdict.ERROR, _named(error)), error
     found = _row(item, bound, conclusion, time.perf_counter() - start)
     item.stash[ROW] = found
     _hold_against_declaration(item, found, failure)
@@ -281,7 +365,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 def _hold_against_declaration(item: pytest.Item, found: dict[str, Any], failure: BaseException | None) -> None:
-    strict = item.config.getoption("--strict-undecided") and found["reason"].startswith("noisy machine")
+    strict = item.config.getoption("--strict-undecided") and row.is_noisy(found)
     if found["verdict"] == Verdict.NOT_RUN:
         raise failure if failure is not None else pytest.skip.Exception(found["reason"])
     if found["as_declared"] and not strict:
@@ -297,7 +381,7 @@ def _profile_of(config: pytest.Config) -> Iterator[None]:
     if config.getoption("--hypothesis-profile", None):
         yield
         return
-    before = getattr(hypothesis_settings, "_current_profile", None) or "default"
+    before = getattr(hypothesis_settings, "_current_profile", None) or "default"  # older releases have no public way
     hypothesis_settings.load_profile("claims")
     try:
         yield
@@ -310,28 +394,32 @@ def _row(item: pytest.Item, bound: Bound, conclusion: Conclusion, seconds: float
     return row.build(
         bound.claim,
         bound.declaration,
-        bound.declaration.expected(bound.claim.default_verdict, environment.satisfies),
+        _declared(bound),
         conclusion,
         evidence=measured,
-        nodeid=item.nodeid.split("@", 1)[0],
+        nodeid=item.nodeid.removesuffix(f"@{bound.claim.topic}"),
         seconds=seconds,
-        fingerprint=_fingerprint(item, measured.measuring if measured else {}),
+        fingerprint=_fingerprint(item, bound, measured.measuring if measured else {}),
     )
 
 
-def _fingerprint(item: pytest.Item, settings: dict[str, Any]) -> dict[str, Any]:
+def _declared(bound: Bound) -> Verdict:
+    return bound.declaration.expected(bound.claim.default_verdict, environment.satisfies)
+
+
+def _fingerprint(item: pytest.Item, bound: Bound, settings: dict[str, Any]) -> dict[str, Any]:
     info = item._fixtureinfo  # type: ignore[attr-defined] # pytest has no public way to the fixtures of an item
-    functions = [definitions[-1].func for definitions in info.name2fixturedefs.values()]
+    fixtures = [definition.func for definitions in info.name2fixturedefs.values() for definition in definitions]
     root = item.config.rootpath
-    fixtures = {
-        (Path(function.__code__.co_filename), function.__name__)
-        for function in functions
-        if hasattr(function, "__code__")
-        and root in Path(function.__code__.co_filename).parents
-        and "harness" not in Path(function.__code__.co_filename).relative_to(root).parts
-    }
-    test = (item.path, item.function.__name__)  # type: ignore[attr-defined]
-    return fingerprint.fingerprint(root, test, fixtures, settings)
+    own = [place for place in map(_place, fixtures) if place and fingerprint.is_first_party(root, place[0])]
+    test = _place(item.function)  # type: ignore[attr-defined]
+    return fingerprint.fingerprint(root, [*own, *([test] if test else [])], settings, bound.claim.data)
+
+
+def _place(function: Any) -> tuple[Path, str] | None:
+    """The file and qualified name of a function; None for what is not written in Python."""
+    code = getattr(unwrap(function), "__code__", None)
+    return None if code is None else (Path(code.co_filename), code.co_qualname)
 
 
 def _failure_text(found: dict[str, Any]) -> str:
@@ -359,36 +447,30 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         item.stash[ROW] = _row(item, bound, _setup_conclusion(call, skipped=report.skipped), 0.0)
     if ROW in item.stash:  # not where the run was interrupted
         report.claim_row = item.stash[ROW]
-        report.user_properties = [*report.user_properties, *_properties(item.stash[ROW])]
+        item.user_properties.extend(_properties(item.stash[ROW]))  # JUnit reads those of the teardown
+        report.user_properties = list(item.user_properties)
     return report
 
 
 def _setup_conclusion(call: pytest.CallInfo[None], *, skipped: bool) -> Conclusion:
     error = call.excinfo.value if call.excinfo else None
     if skipped:
-        return Conclusion(Verdict.NOT_RUN, str(error))
-    return Conclusion(Verdict.ERROR, f"setup: {type(error).__name__}: {error}")
+        return Conclusion(Verdict.NOT_RUN, _one_line(str(error)))
+    return Conclusion(Verdict.ERROR, f"setup: {_named(error)}")
+
+
+def _named(error: BaseException | None) -> str:
+    """The kind of an exception and the first line it says."""
+    said = (str(error).strip().splitlines() or [""])[0]
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _properties(found: dict[str, Any]) -> list[tuple[str, object]]:
     return [(key, found[name]) for key, name in (("claim", "id"), ("verdict", "verdict"), ("declared", "declared"))]
-
-
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Journal the row, on the process that keeps the ledger."""
-    found = getattr(report, "claim_row", None)
-    if found is not None and _keeper is not None:
-        _keeper.add(found)
-
-
-_keeper: Session | None = None
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Remember who keeps the rows: reports reach a hook that is not given the config."""
-    global _keeper
-    _keeper = session.config.stash[SESSION]
-    _broken_modules.clear()
 
 
 def pytest_report_teststatus(report: Any) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
@@ -400,45 +482,11 @@ def pytest_report_teststatus(report: Any) -> tuple[str, str, tuple[str, dict[str
     if report.failed:
         category, letter = ("failed", "F") if report.when == "call" else ("error", "E")
         return category, letter, (f"{verdict.upper()} (declared {found['declared']})", {"red": True})
-    category = "undecided: noisy machine" if verdict is Verdict.UNDECIDED else verdict.value
+    category = NAMES.get(verdict, verdict.value) if not row.is_noisy(found) else "undecided: noisy machine"
     return category, terminal.LETTERS[verdict], (verdict.upper(), {"green": verdict is Verdict.HOLDS})
-
-
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Write the ledger; a run in which no claim was judged does not pass."""
-    run = session.config.stash[SESSION]
-    broken = list(_broken_rows(session.config.rootpath)) if not run.worker else []
-    if broken:
-        _start(session.config, [found["id"] for found in broken])
-        for found in broken:
-            run.add(found)
-    run.finish()
-    judged = [found for found in run.rows.values() if found["verdict"] != Verdict.NOT_RUN]
-    if run.rows and not judged and exitstatus == pytest.ExitCode.OK:
-        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
-
-
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print the table of verdicts and where the ledger is."""
-    run = config.stash[SESSION]
-    if not run.rows:
-        return
-    writer = terminalreporter._tw
-    terminalreporter.section("claims")
-    out = terminal.console(writer._file, colour=writer.hasmarkup, width=writer.fullwidth)
-    rows = sorted(run.rows.values(), key=lambda found: found["id"])
-    terminal.summary(out, rows, verbose=config.option.verbose > 0)
-    if all(found["verdict"] == Verdict.NOT_RUN for found in rows):
-        terminalreporter.write_line("no claim was judged: every selected one was not run", red=True)
-    if run.written is not None:
-        terminalreporter.write_line(f"ledger: {_relative(run.written)}")
-
-
-def _relative(path: Path) -> Path:
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: dict[str, Any]) -> None:  # noqa: ARG001
     """Add to pytest-benchmark's own files what they lack: distributions, BLAS kernels, thread settings."""
-    machine_info["runtwice"] = environment.describe()
+    machine_info["runtwice"] = environment.libraries()

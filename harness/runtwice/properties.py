@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from unittest import SkipTest
 
 from hypothesis import settings
-from hypothesis.errors import Unsatisfiable
+from hypothesis.errors import FailedHealthCheck, Flaky, Unsatisfiable
 
 from runtwice.errors import EvidenceError
 from runtwice.verdict import Conclusion, Verdict
@@ -30,22 +31,34 @@ def run_property(check: Callable[[], None]) -> tuple[Conclusion, int]:
     handle = getattr(check, "hypothesis", None)
     if handle is None:
         raise EvidenceError(f"evidence.every({getattr(check, '__name__', check)!s}): put the check under @given")
-    counted, executed = _counting(handle.inner_test)
-    handle.inner_test = counted
+    inner = handle.inner_test
+    handle.inner_test, executed = _counting(inner)
     try:
         check()
     except AssertionError as failure:
         return Conclusion(Verdict.REFUTED, _example(failure)), executed()
+    except Flaky:  # it failed, and did not fail again
+        raise
     except BaseExceptionGroup as failures:
         unexpected = failures.subgroup(lambda one: not isinstance(one, AssertionError | BaseExceptionGroup))
         if unexpected is not None:
             raise
         return Conclusion(Verdict.REFUTED, _example(failures.exceptions[0])), executed()
-    except Unsatisfiable:
-        return Conclusion(Verdict.UNDECIDED, "no example met the property's assumptions"), executed()
+    except (Unsatisfiable, FailedHealthCheck, SkipTest):  # hypothesis skips where it is told to run nothing
+        if executed():
+            raise
+        return Conclusion(Verdict.UNDECIDED, "no example met the property's assumptions"), 0
+    finally:
+        handle.inner_test = inner
     if executed() == 0:
         return Conclusion(Verdict.UNDECIDED, "no example was executed"), 0
     return Conclusion(Verdict.HOLDS, f"{executed()} examples"), executed()
+
+
+def search_settings() -> dict[str, Any]:
+    """How far hypothesis searches now, for the record: a random search is not the repeatable one."""
+    now = settings.default
+    return {"max_examples": now.max_examples, "derandomize": now.derandomize} if now else {}
 
 
 def _counting(inner: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[[], int]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from runtwice.claim import Claim, Declaration
 from runtwice.evidence import Evidence
-from runtwice.figure import Printed, PrintedNumber
+from runtwice.figure import as_printed
 from runtwice.ledger import finite
 from runtwice.verdict import Conclusion, Verdict
 
@@ -64,17 +64,22 @@ def build(
     return plain
 
 
+def is_noisy(found: Mapping[str, Any]) -> bool:
+    """True where the machine, not the data, kept the claim undecided."""
+    return Conclusion(Verdict(found["verdict"]), found["reason"]).noisy
+
+
+def was_judged(found: Mapping[str, Any]) -> bool:
+    """True where the row has an answer that another run need not seek again."""
+    return found["verdict"] not in (Verdict.ERROR, Verdict.NOT_RUN) and not is_noisy(found)
+
+
+def redeclared(found: Mapping[str, Any], declaration: Declaration, declared: Verdict) -> dict[str, Any]:
+    """The row of an earlier run, held against what is declared now."""
+    met = as_declared(Conclusion(Verdict(found["verdict"]), found["reason"]), declared)
+    return {**found, "declared": declared.value, "because": declaration.because, "as_declared": met}
+
+
 def as_declared(conclusion: Conclusion, declared: Verdict) -> bool:
     """True where the verdict is the declared one, or nothing could be said: not run here, or a noisy machine."""
     return conclusion.verdict in (declared, Verdict.NOT_RUN) or conclusion.noisy
-
-
-def as_printed(figure: Printed) -> Any:
-    """A figure as it was printed, text by text."""
-    if isinstance(figure, PrintedNumber):
-        return figure.text
-    if isinstance(figure, dict):
-        return {key: as_printed(value) for key, value in figure.items()}
-    if isinstance(figure, list):
-        return [as_printed(value) for value in figure]
-    return str(figure)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runtwice import __version__, environment, ledger, sweep
+from runtwice import __version__, environment, ledger, row, sweep
 from runtwice.errors import LedgerError
+from runtwice.stopwatch import Stopwatch
 
 LOCAL = Path("reports", "local")
 
@@ -34,12 +35,14 @@ class Session:
         self.root = root
         self.resume = resume
         self.path = path or resume or ledger.fresh_path(root / LOCAL)
+        self._fresh = path is None and resume is None
         self.worker = worker
         self.progress = progress
         self.selection: list[str] = []
         self.rows: dict[str, dict[str, Any]] = {}
         self.carried: dict[str, dict[str, Any]] = {}
         self.written: Path | None = None
+        self.stopwatch = Stopwatch(root)
         self._journal: ledger.Journal | None = None
 
     def start(self, selection: Sequence[str], command: Sequence[str]) -> None:
@@ -60,22 +63,40 @@ class Session:
             __version__,
         )
         try:
-            self._journal = ledger.Journal(self.path, head)
+            self._journal = self._opened(head)
         except OSError as error:
             raise LedgerError(f"{self.path}: the ledger cannot be written: {error}") from None
 
-    def add(self, row: dict[str, Any]) -> None:
+    def _opened(self, head: dict[str, Any]) -> ledger.Journal:
+        while True:
+            try:
+                return ledger.Journal(self.path, head, fresh=self._fresh)
+            except FileExistsError:
+                if not ledger.journal_path(self.path).exists():
+                    raise
+                self.path = ledger.fresh_path(self.root / LOCAL)  # another run began in the same second
+
+    def add(self, found: dict[str, Any]) -> None:
         """Keep one row."""
-        self.rows[row["id"]] = row
+        self.rows[found["id"]] = found
         if self._journal is not None:
-            self._journal.add(row)
+            self._journal.add(found)
 
     def finish(self) -> None:
-        """Write the ledger; it says `partial` where a selected claim was not judged."""
+        """Write the ledger; it says `partial` where a selected claim was not judged.
+
+        Raises:
+            LedgerError: it cannot be written; the journal stays.
+        """
         if self._journal is None:
             return
         partial = not set(self.selection) <= set(self.rows)
-        self.written = self._journal.finish(partial=partial)
+        self._journal.header["claims"]["controls"] = dict(self.stopwatch.record())
+        try:
+            self.written = self._journal.finish(partial=partial)
+        except OSError as error:
+            kept = ledger.journal_path(self.path)
+            raise LedgerError(f"{self.path}: the ledger cannot be written: {error}; its rows are in {kept}") from None
         if not partial:
             sweep.discard(self.path)
 
@@ -86,14 +107,18 @@ class Session:
             LedgerError: it cannot be read.
         """
         if self.resume is not None:
-            self.carried = {id_: row for id_, row in ledger.read(self.resume).rows.items() if row["verdict"] != "error"}
+            earlier = ledger.read(self.resume)
+            judged = {id_: found for id_, found in earlier.rows.items() if row.was_judged(found)}
+            self.carried = {id_: {**found, "timings": earlier.timings(id_)} for id_, found in judged.items()}
 
     def carried_row(self, claim_id: str, fingerprint: Callable[[], Mapping[str, Any]]) -> dict[str, Any] | None:
-        """The row of the resumed run, where the experiment is still the same."""
-        row = self.carried.get(claim_id)
-        if row is None or row["fingerprint"].get("code") != fingerprint().get("code"):
+        """The row of the resumed run, where the experiment and its libraries are still the same."""
+        found = self.carried.get(claim_id)
+        if found is None:
             return None
-        return row
+        now = fingerprint()
+        same = all(found["fingerprint"].get(part) == now[part] for part in ("code", "distributions"))
+        return found if same else None
 
     def sweep(self) -> sweep.Sweep:
         """The sweep of this run, with what the resumed one kept."""

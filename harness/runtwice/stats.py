@@ -1,9 +1,9 @@
 """The statistics behind verdicts: pure functions from samples to an estimate with its interval.
 
 Follows: sign-flip and permutation tests with the interval by inversion (Hartigan 1969, typical values); BCa
-bootstrap (Efron 1987); Clopper-Pearson; Holm 1979; the Beta(1/2, 1/2) mixture martingale of a fair coin,
-stopped under Ville's inequality.
-Leaves out: what an estimate means for a claim (`verdict.py`), and every clock, file and global seed.
+bootstrap (Efron 1987); Clopper-Pearson; Holm 1979.
+Leaves out: stopping early (`sequential.py`), what an estimate means for a claim (`verdict.py`), and every clock,
+file and global seed.
 
 Each entry of a sample is one independent unit: a seed, a data split, a process, a run. Rounds of one process
 are not units; averaging them first is the caller's business. Where `rng` is None a fixed generator is used,
@@ -148,12 +148,14 @@ def _as_curves(curves: ArrayLike, points: int) -> Floats:
     return array
 
 
-def _check_fraction(name: str, value: float) -> None:
+def check_fraction(name: str, value: float) -> None:
+    """Refuse what is no probability strictly between 0 and 1."""
     if not 0.0 < value < 1.0:
         raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}")
 
 
-def _is_constant(sample: Floats) -> bool:
+def is_constant(sample: Floats) -> bool:
+    """Whether all values are the same up to rounding in the last bits."""
     return bool(np.ptp(sample) <= _TIE * np.abs(sample).max())
 
 
@@ -214,7 +216,7 @@ def sign_flip(differences: ArrayLike, confidence: float = 0.95, rng: np.random.G
     """
     sample = as_sample(differences, "differences")
     _require_pairs(sample.size, confidence)
-    if _is_constant(sample):
+    if is_constant(sample):
         return _constant_flip(sample, confidence)
     flips = _sign_flips(sample, _generator(rng))
     low, high = flips.interval(1 - confidence)
@@ -249,13 +251,13 @@ def _sign_flips(sample: Floats, rng: np.random.Generator) -> _Permutations:
     return _Permutations(np.concatenate(ties), DRAWS + 1)
 
 
-def _subset_means(sample: Floats) -> Floats:
-    """The mean of every non-empty subset: where flipping it ties with flipping none. (n,) -> (2**n - 1,)."""
-    sums, sizes = np.zeros(1), np.zeros(1)
-    for value in sample:
-        sums = np.concatenate([sums, sums + value])
+def _subset_means(samples: Floats) -> Floats:
+    """The mean of every non-empty subset: where flipping it ties with flipping none. (..., n) -> (..., 2**n - 1)."""
+    sums, sizes = np.zeros((*samples.shape[:-1], 1)), np.zeros(1)
+    for value in np.moveaxis(samples, -1, 0):
+        sums = np.concatenate([sums, sums + value[..., None]], axis=-1)
         sizes = np.concatenate([sizes, sizes + 1.0])
-    means: Floats = sums[1:] / sizes[1:]
+    means: Floats = sums[..., 1:] / sizes[1:]
     return means
 
 
@@ -266,7 +268,7 @@ def _chunks(rows: int, width: int) -> Iterable[int]:
 
 
 def _pairs_needed(confidence: float) -> int:
-    _check_fraction("confidence", confidence)
+    check_fraction("confidence", confidence)
     return max(MIN_PAIRS, math.ceil(math.log2(2 / (1 - confidence)) - 1e-9))
 
 
@@ -317,7 +319,7 @@ def two_sample(
 
 
 def _require_arms(n_a: int, n_b: int, confidence: float) -> None:
-    _check_fraction("confidence", confidence)
+    check_fraction("confidence", confidence)
     alpha = 1 - confidence
     if n_a < 2 or n_b < 2 or math.comb(n_a + n_b, n_a) * alpha / 2 < 1 - 1e-9:
         needed = next(n for n in range(2, 1100) if math.comb(2 * n, n) * alpha / 2 >= 1 - 1e-9)
@@ -386,7 +388,7 @@ def bca(
         BadSample: what `as_sample` refuses, or a statistic that is not finite.
     """
     sample = as_sample(samples, "samples")
-    _check_fraction("confidence", confidence)
+    check_fraction("confidence", confidence)
     if sample.size < MIN_BOOTSTRAP:
         raise TooFewSamples(sample.size, MIN_BOOTSTRAP)
     along = _vectorised(statistic)
@@ -490,7 +492,7 @@ def _log_ratio(index: int, a: ArrayLike, b: ArrayLike) -> float:
 def _deviation(sample: Floats, name: str) -> float:
     if sample.size < 2:
         raise TooFewSamples(sample.size, 2, f"values in {name}")
-    if _is_constant(sample):
+    if is_constant(sample):
         raise Degenerate(name, f"every value is {float(sample[0])!r}")
     return float(sample.std(ddof=1))
 
@@ -533,7 +535,7 @@ def effect_over_spread(
     low, high = _folded(*np.quantile(means / spreads, [(1 - confidence) / 2, (1 + confidence) / 2]))
     detectable = detectable_effect(float(sample.std(ddof=1)), sample.size, confidence) / spread
     method = "effect over spread, propagated t and chi-squared"
-    ratio, still = abs(mean) / spread, _is_constant(sample)
+    ratio, still = abs(mean) / spread, is_constant(sample)
     return Estimate(ratio, low, high, confidence, sample.size, detectable, method, constant=still)
 
 
@@ -699,7 +701,7 @@ def binomial_interval(hits: int, n: int, confidence: float = 0.95) -> tuple[floa
     """
     if not 0 <= hits <= n or n < 1:
         raise ValueError(f"need 0 <= hits <= n and n >= 1, got {hits!r} of {n!r}")
-    _check_fraction("confidence", confidence)
+    check_fraction("confidence", confidence)
     tail = (1 - confidence) / 2
     low = float(special.betaincinv(hits, n - hits + 1, tail)) if hits > 0 else 0.0
     high = float(special.betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0
@@ -734,7 +736,7 @@ def equivalence(differences: ArrayLike, alpha: float = 0.05, rng: np.random.Gene
         TooFewSamples: fewer than 6 pairs.
         BadSample: what `as_sample` refuses.
     """
-    _check_fraction("2 * alpha", 2 * alpha)
+    check_fraction("2 * alpha", 2 * alpha)
     estimate = sign_flip(differences, 1 - 2 * alpha, rng)
     spread = float(as_sample(differences, "differences").std(ddof=1))
     margin = 0.0 if estimate.constant else detectable_margin(spread, estimate.n, alpha)
@@ -751,56 +753,7 @@ def outside(estimate: Estimate, low: float, high: float) -> bool:
     return estimate.high < low or estimate.low > high
 
 
-# --- sequential and multiple testing -----------------------------------------------------------------------
-
-
-class SignEProcess:
-    """Evidence against a fair coin that may be looked at after every toss.
-
-    E_n = 2**n B(k + 1/2, n - k + 1/2) / B(1/2, 1/2) for k wins in n. Under a fair coin the probability that
-    it ever reaches 1/alpha is at most alpha (Ville), so that stopping there keeps the error. So does reading
-    the direction off the majority, for any coin that favours the other side. Ties are not tosses: leave them
-    out.
-    """
-
-    def __init__(self) -> None:
-        self.wins = 0
-        self.losses = 0
-        self._log_peak = 0.0
-
-    @property
-    def n(self) -> int:
-        """Tosses so far."""
-        return self.wins + self.losses
-
-    @property
-    def log_value(self) -> float:
-        """log E_n, finite for any n."""
-        beta = special.betaln(self.wins + 0.5, self.losses + 0.5) - special.betaln(0.5, 0.5)
-        return float(self.n * math.log(2.0) + beta)
-
-    @property
-    def value(self) -> float:
-        """E_n, infinite only where a float cannot hold it."""
-        return math.exp(self.log_value) if self.log_value < 709.0 else math.inf
-
-    def update(self, win: bool) -> float:
-        """Take in one toss.
-
-        Returns:
-            E_n after it.
-        """
-        if win:
-            self.wins += 1
-        else:
-            self.losses += 1
-        self._log_peak = max(self._log_peak, self.log_value)
-        return self.value
-
-    def decided(self, alpha: float) -> bool:
-        """Whether E has reached 1/alpha at any toss so far."""
-        _check_fraction("alpha", alpha)
-        return self._log_peak >= -math.log(alpha)
+# --- multiple testing ----------------------------------------------------------------------------------------
 
 
 def holm(p_values: Sequence[float], alpha: float) -> list[bool]:
@@ -813,7 +766,7 @@ def holm(p_values: Sequence[float], alpha: float) -> list[bool]:
     Raises:
         BadSample: a p-value that is NaN or outside [0, 1].
     """
-    _check_fraction("alpha", alpha)
+    check_fraction("alpha", alpha)
     for position, p in enumerate(p_values):
         if not 0.0 <= p <= 1.0:
             raise BadSample("p_values", f"{p} at position {position}", "a probability")
@@ -843,8 +796,8 @@ def detectable_effect(spread: float, n: int, confidence: float = 0.95, power: fl
         TooFewSamples: n pairs cannot decide at this confidence.
         ValueError: spread negative or not finite, power outside (0, 1).
     """
-    _check_spread(spread)
-    _check_fraction("power", power)
+    check_spread(spread)
+    check_fraction("power", power)
     _require_pairs(n, confidence)
     if n > SIMULATED_REACH:
         return _noncentrality(1 - confidence, n - 1, power) * spread / math.sqrt(n)
@@ -864,7 +817,7 @@ def samples_needed(spread: float, effect: float, confidence: float = 0.95, power
     Raises:
         ValueError: effect 0 or not finite, spread negative or not finite.
     """
-    _check_spread(spread)
+    check_spread(spread)
     if not math.isfinite(effect) or effect == 0.0:
         raise ValueError(f"effect must be finite and not 0, got {effect!r}")
     return _smallest_n(lambda n: detectable_effect(spread, n, confidence, power) <= abs(effect), confidence)
@@ -883,9 +836,9 @@ def detectable_margin(spread: float, n: int, alpha: float = 0.05, power: float =
         TooFewSamples: n pairs cannot decide at this level.
         ValueError: spread negative or not finite, alpha or power out of range.
     """
-    _check_spread(spread)
-    _check_fraction("power", power)
-    _check_fraction("2 * alpha", 2 * alpha)
+    check_spread(spread)
+    check_fraction("power", power)
+    check_fraction("2 * alpha", 2 * alpha)
     _require_pairs(n, 1 - 2 * alpha)
     if n > SIMULATED_REACH:
         reach = special.stdtrit(n - 1, 1 - alpha) + special.stdtrit(n - 1, (1 + power) / 2)
@@ -900,13 +853,14 @@ def samples_for_margin(spread: float, margin: float, alpha: float = 0.05, power:
     Raises:
         ValueError: margin not positive and finite, spread negative or not finite.
     """
-    _check_spread(spread)
+    check_spread(spread)
     if not (math.isfinite(margin) and margin > 0.0):
         raise ValueError(f"margin must be positive and finite, got {margin!r}")
     return _smallest_n(lambda n: detectable_margin(spread, n, alpha, power) <= margin, 1 - 2 * alpha)
 
 
-def _check_spread(spread: float) -> None:
+def check_spread(spread: float) -> None:
+    """Refuse a standard deviation that is negative or not finite."""
     if not (math.isfinite(spread) and spread >= 0.0):
         raise ValueError(f"spread must be finite and >= 0, got {spread!r}")
 
@@ -921,7 +875,7 @@ def _standard_reaches(n: int, confidence: float) -> tuple[Floats, Floats]:
     """
     samples = np.random.default_rng(0).standard_normal((4_000, n))
     k = math.floor((1 - confidence) / 2 * 2**n + 1e-9)
-    ties = np.partition([_subset_means(row) for row in samples], (k - 1, 2**n - 1 - k), axis=1)
+    ties = np.partition(_subset_means(samples), (k - 1, 2**n - 1 - k), axis=1)  # (4 000, 2**n - 1)
     return -ties[:, k - 1], ties[:, 2**n - 1 - k]
 
 

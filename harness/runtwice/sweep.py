@@ -6,8 +6,11 @@ them from there as long as the experiment's code is the same.
 
 from __future__ import annotations
 
+import glob
 import inspect
 import json
+import operator
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -58,13 +61,16 @@ class Sweep:
 
         Args:
             function: A module-level function of one seed that returns what JSON can hold.
-            seeds: Whole numbers.
+            seeds: Whole numbers, each once: a seed run twice is still one observation.
 
         Raises:
-            EvidenceError: `function` is not module-level, or returns something JSON cannot hold.
+            EvidenceError: `function` is not module-level, or returns something JSON cannot hold; a seed comes twice.
         """
         key = self._key(function)
-        seeds = list(seeds)
+        seeds = [operator.index(seed) for seed in seeds]
+        if len(set(seeds)) < len(seeds):
+            twice = next(seed for seed, count in Counter(seeds).items() if count > 1)
+            raise EvidenceError(f"sweep({function.__qualname__}): seed {twice} comes twice; that is one observation")
         with self._progress(function.__name__.replace("_", " "), len(seeds)) as advance:
             return [self._one(key, function, seed, advance) for seed in seeds]
 
@@ -79,38 +85,37 @@ class Sweep:
     def _append(self, key: str, seed: int, value: Any) -> None:
         if self._journal is not None:
             with self._journal.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"sweep": key, "seed": seed, "value": value}) + "\n")
+                # The line break comes first: a line that a kill cut off must not swallow the next one.
+                file.write("\n" + json.dumps({"sweep": key, "seed": seed, "value": value}))
 
     def _key(self, function: Callable[[int], Any]) -> str:
-        source = inspect.getsourcefile(function)
-        if "<" in function.__qualname__ or source is None:
+        if not inspect.isfunction(function) or not function.__qualname__.isidentifier():
             raise EvidenceError(
-                f"sweep({function.__qualname__}): only a module-level function can be resumed; "
-                "move it to the top of a module"
+                f"sweep({function}): only a module-level function can be resumed; move it to the top of a module"
             )
-        return f"{function.__module__}:{function.__qualname__}@{code_of_module(self._root, Path(source))}"
+        code = code_of_module(self._root, Path(inspect.unwrap(function).__code__.co_filename))
+        return f"{function.__module__}:{function.__qualname__}@{code}"
 
 
 def _through_json(function: Callable[[int], Any], seed: int) -> Any:
     """The result as JSON gives it back, so that a fresh and a kept one are the same."""
+    value = function(seed)
     try:
-        return json.loads(json.dumps(function(seed), allow_nan=False))
+        return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError) as error:
-        if "JSON" not in str(error):
-            raise
         raise EvidenceError(f"sweep({function.__qualname__}), seed {seed}: {error}; return plain values") from None
 
 
 def kept_results(ledger: Path) -> dict[tuple[str, str], Any]:
     """Results kept beside a ledger, by sweep and seed; a line cut off by a kill is dropped."""
     kept: dict[tuple[str, str], Any] = {}
-    for path in sorted(ledger.parent.glob(f"{ledger.name}{SUFFIX}*")):
-        for line in path.read_text(encoding="utf-8").splitlines():
+    for path in _files(ledger):
+        for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
             try:
                 record = json.loads(line)
-            except json.JSONDecodeError:
+                kept[(record["sweep"], str(record["seed"]))] = record["value"]
+            except (json.JSONDecodeError, KeyError, TypeError):
                 continue
-            kept[(record["sweep"], str(record["seed"]))] = record["value"]
     return kept
 
 
@@ -121,5 +126,9 @@ def sweeps_path(ledger: Path, worker: str = "") -> Path:
 
 def discard(ledger: Path) -> None:
     """Remove the kept results of a run that is complete."""
-    for path in ledger.parent.glob(f"{ledger.name}{SUFFIX}*"):
+    for path in _files(ledger):
         path.unlink(missing_ok=True)
+
+
+def _files(ledger: Path) -> list[Path]:
+    return sorted(ledger.parent.glob(f"{glob.escape(ledger.name)}{SUFFIX}*"))

@@ -77,3 +77,10 @@ class CountedHistory:
     def record(self, requests: Sequence[int], tokens: Sequence[int], time_s: float) -> None:  # noqa: ARG002
         """Count the objects of these tokens."""
         self._allocated(len(tokens) * TRACKED_OBJECTS_PER_TOKEN)
+
+
+class NoHistory:
+    """Keeps nothing."""
+
+    def record(self, requests: Sequence[int], tokens: Sequence[int], time_s: float) -> None:
+        """Drop the tokens."""
