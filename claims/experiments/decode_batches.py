@@ -73,3 +73,13 @@ def decode_seconds(batch: int, context_tokens: int, captured: int | None, rounds
         found.model.decode(found.tokens, found.lengths, found.tables, captured)
         seconds.append(time.perf_counter() - began)
     return seconds
+
+
+def filled_for_timing(batch: int, context_tokens: int, captured: bool) -> tuple[Batch, int | None]:
+    """The arguments of `decode` for one path of the engine."""
+    return filled(0, batch, context_tokens), batch if captured else None
+
+
+def decode(found: Batch, captured: int | None) -> list[int]:
+    """One decode step of a batch."""
+    return found.model.decode(found.tokens, found.lengths, found.tables, captured)

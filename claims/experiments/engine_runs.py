@@ -254,3 +254,13 @@ def _evicted_at(log: RunLog, step: int) -> list[tuple[int, int]]:
     returns = [(event.request, event.step) for event in log.readmissions]
     evicted = [(event.victim, event.step) for event in log.preemptions if not event.restarted and event.step < step]
     return [(who, at) for who, at in evicted if not any(other == who and at < back < step for other, back in returns)]
+
+
+def clean_gaps_below(seed: int, forward_share: float) -> float:
+    """Share of a burst's gaps without a primary cause in which the forward pass holds less than `forward_share`."""
+    from implementations.itl.partition import partition
+    from implementations.itl.tail import primary_cause
+
+    found = partition(without_cpu_time(burst_run(seed, kv_blocks=1000, token_budget=2048)))
+    clean = primary_cause(found.gap_ms, found.parts) == "clean"
+    return float(np.mean(found.parts["forward"][clean] < forward_share * found.gap_ms[clean]))

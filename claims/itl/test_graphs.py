@@ -1,6 +1,6 @@
 """The emulated captured graphs: which path a batch takes, what it computes, and what batching gains."""
 
-from runtwice import claim
+from runtwice import Arm, claim
 
 
 @claim("itl.graph-padding")
@@ -57,3 +57,16 @@ def test_record_a_forward_pass_at_batch_32(evidence):
     seconds = decode_batches.decode_seconds(batch, context, batch, evidence.given("rounds"))
     evidence.settings(batch=batch, context_tokens=context)
     evidence.recorded("forward pass at batch 32", [1e3 * one for one in seconds], unit="ms")
+
+
+@claim("itl.graph-speed-is-batching")
+def test_a_batch_is_faster_than_one_by_one(evidence):
+    """A decode step of 32 sequences, one at a time against batched, in fresh interleaved processes."""
+    shape = {"batch": int(evidence.given("batch")), "context_tokens": int(evidence.given("context_tokens"))}
+    arm = "claims.experiments.decode_batches:decode"
+    setup = "claims.experiments.decode_batches:filled_for_timing"
+    evidence.ratio(
+        slow=Arm(arm, setup=setup, settings={**shape, "captured": False}),
+        fast=Arm(arm, setup=setup, settings={**shape, "captured": True}),
+        promised=evidence.given("ratio"),
+    )

@@ -104,3 +104,13 @@ def test_the_parts_add_up_to_rounding(evidence, bursts):
         error = np.abs(sum(found.parts.values()) - found.gap_ms)
         beyond = int((error > allowed * np.spacing(found.gap_ms)).sum())
         evidence.identical(beyond, 0, label="gaps beyond")
+
+
+@claim("itl.clean-is-not-forward-only")
+def test_gaps_without_a_cause_are_forward_pass(evidence):
+    """Share, among gaps without a primary cause, of those that are less than half forward pass, a run."""
+    from claims.experiments import engine_runs
+
+    seeds, half = evidence.given("seeds"), float(evidence.given("forward_share"))
+    found = [engine_runs.clean_gaps_below(seed, half) for seed in range(1, 1 + seeds)]
+    evidence.above(evidence.given("tolerated_share") - np.array(found), 0.0)

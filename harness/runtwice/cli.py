@@ -18,6 +18,7 @@ import click
 from runtwice import __version__, catalogue, collection, completeness, ledger, terminal
 from runtwice.errors import LedgerError, RuntwiceError, UnknownClaim
 from runtwice.figure import as_printed
+from runtwice.selfcheck import selfcheck
 from runtwice.session import LOCAL
 
 COMMAND_GROUP = "runtwice.commands"
@@ -103,6 +104,9 @@ def show(id: str | None, ledger: Path | None, root: Path) -> None:  # noqa: A002
         click.echo(line)
     for line in _evidence(id, ledger):
         click.echo(line)
+
+
+main.add_command(selfcheck)
 
 
 @main.command("completeness")

@@ -24,7 +24,9 @@ from runtwice.difference import difference, short
 from runtwice.errors import EvidenceError
 from runtwice.figure import Agreement, Comparison, Printed, PrintedNumber, PrintedText, compare
 from runtwice.properties import run_property, search_settings
-from runtwice.verdict import Conclusion, Verdict, decide_effect, decide_equivalence
+from runtwice.stopwatch import Stopwatch
+from runtwice.timing import Arm
+from runtwice.verdict import Conclusion, Verdict, decide_effect, decide_equivalence, decide_ratio
 
 # More samples than this are thinned out in the ledger, which says so.
 SAMPLE_CAP = 200
@@ -85,6 +87,7 @@ class Evidence:
     labels: set[str] = field(default_factory=set)
     measuring: dict[str, Any] = field(default_factory=dict)
     examples: int | None = None
+    stopwatch: Stopwatch | None = None
 
     # --- what the data say -------------------------------------------------------------------------------------
 
@@ -237,6 +240,7 @@ class Evidence:
             self._effect("above", label, lambda: stats.sign_flip(differences))
             return
         upper, lower = self._sample(f"{label or 'a'} (above)", a), self._sample(f"{label or 'a'} (below)", b)
+        _refuse_frozen(label or "a", np.concatenate([np.diff(upper), np.diff(lower)]))
         self._effect("above", label, lambda: stats.two_sample(upper, lower))
 
     def narrower(self, a: Sequence[ArrayLike], b: Sequence[ArrayLike], *, label: str = "") -> None:
@@ -295,6 +299,7 @@ class Evidence:
         table = np.asarray(curves, dtype=float)
         for i, curve in enumerate(np.atleast_2d(table)):
             self._sample(f"{label or 'curve'} {i}", curve)
+        _refuse_frozen(label or "curves", np.diff(table, axis=0))
         if shape in ("rises", "falls"):
             direction: Literal["up", "down"] = "up" if shape == "rises" else "down"
             self._effect("trend", label, lambda: stats.tendency(table, direction))
@@ -306,6 +311,29 @@ class Evidence:
         }
         share = _look_up(shares, shape, "trend knows rises, falls and")
         self._effect("trend", label, lambda: _above_half(share()))
+
+    def ratio(self, *, slow: Arm, fast: Arm, promised: float = 1.0, label: str = "") -> None:
+        """Conclude that one arm takes longer than another, by more than the promised ratio.
+
+        Args:
+            slow: The arm that should take longer.
+            fast: The other. Both are timed interleaved, in several fresh processes.
+            promised: What slow / fast must exceed.
+            label: Names the comparison where a claim has several.
+
+        Raises:
+            EvidenceError: an arm cannot be timed, or the session has no stopwatch.
+        """
+        if self.stopwatch is None:
+            raise EvidenceError("nothing to time with: evidence.ratio works in a claim's test only")
+        result, noise = self.stopwatch.compare(slow, fast, promised=float(promised), margin=self.claim.margin or None)
+        name = label or "log ratio"
+        self.settings(**{name: result.settings()})
+        self._keep(name, list(result.log_ratios))
+        for arm, which in ((slow, "slow"), (fast, "fast")):
+            medians = [float(np.median(getattr(one, f"{which}_s"))) for one in result.processes]
+            self.timings.append(Timing(f"{which}: {arm.target}", medians, group=f"{self.claim.id} {label}".strip()))
+        self._conclude("ratio", _labelled(label, decide_ratio(result, noise)))
 
     # --- the conclusion ----------------------------------------------------------------------------------------
 
@@ -377,12 +405,12 @@ class Evidence:
 
     def _differences(self, name: str, a: ArrayLike, b: ArrayLike | float) -> NDArray[np.float64]:
         upper = self._sample(name, a)
-        if np.ndim(b) == 0:
-            return np.subtract(upper, b, dtype=float)
-        lower = self._sample(f"{name} (against)", b)
+        lower = np.full(len(upper), b, dtype=float) if np.ndim(b) == 0 else self._sample(f"{name} (against)", b)
         if len(lower) != len(upper):
             raise EvidenceError(f"sample {name!r}: {len(upper)} values against {len(lower)}; pairs need as many")
-        return np.subtract(upper, lower)
+        differences = np.subtract(upper, lower)
+        _refuse_frozen(name, np.diff(differences))
+        return differences
 
     def _replicates(self, name: str, samples: Sequence[ArrayLike]) -> list[NDArray[np.float64]]:
         return [self._sample(f"{name} {i}", sample) for i, sample in enumerate(samples)]
@@ -394,6 +422,15 @@ class Evidence:
         self.samples[name] = values[::step]
         if step > 1:
             self.capped[name] = len(values)
+
+
+def _refuse_frozen(name: str, changes: NDArray[np.float64]) -> None:
+    """Refuse units that are all the same: they are one observation, however often it was repeated."""
+    if changes.size and not changes.any():
+        raise EvidenceError(
+            f"sample {name!r}: every unit gave the same; either no seed reaches the experiment, "
+            "or nothing in it is random and evidence.identical says more"
+        )
 
 
 def _estimated(estimate: _Estimator, margin: float, decide: _Decision) -> Conclusion:

@@ -12,6 +12,7 @@ import ast
 import hashlib
 import io
 import json
+import re
 import sys
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,6 +27,8 @@ from runtwice.environment import distributions
 
 # The folders below the root whose modules are first-party code of an experiment.
 FIRST_PARTY = ("implementations", "claims")
+
+_ARM = re.compile(rf"(?P<module>({'|'.join(FIRST_PARTY)})(\.\w+)+):\w+")
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -99,7 +102,10 @@ def _imports_of(root: Path, path: Path) -> frozenset[str]:
 
 @cache
 def _imports(root: Path, path: Path, nodes: tuple[ast.AST, ...]) -> frozenset[str]:
-    """Dotted names imported anywhere below the nodes of a file; `from a import b` gives `a` and `a.b`."""
+    """Dotted names imported anywhere below the nodes of a file; `from a import b` gives `a` and `a.b`.
+
+    A text like `claims.experiments.batches:decode` counts as well: it is an arm that a fresh process will import.
+    """
     names: set[str] = set()
     for node in (inner for outer in nodes for inner in ast.walk(outer)):
         if isinstance(node, ast.Import):
@@ -108,6 +114,8 @@ def _imports(root: Path, path: Path, nodes: tuple[ast.AST, ...]) -> frozenset[st
             module = _absolute(root, path, node)
             names.add(module)
             names.update(f"{module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and (arm := _ARM.fullmatch(node.value)):
+            names.add(arm["module"])
     return frozenset(names)
 
 

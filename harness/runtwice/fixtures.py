@@ -20,7 +20,7 @@ def evidence(request: pytest.FixtureRequest) -> Evidence:
     found = request.node.stash.get(BOUND, None)
     if found is None:
         pytest.fail("the fixture `evidence` belongs to tests declared with @claim", pytrace=False)
-    measured = Evidence(found.claim, found.topic_claims)
+    measured = Evidence(found.claim, found.topic_claims, stopwatch=request.config.stash[SESSION].stopwatch)
     request.node.stash[EVIDENCE] = measured
     return measured
 

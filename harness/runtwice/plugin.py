@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from inspect import unwrap
 from pathlib import Path
 from typing import Any
+from unittest import SkipTest
 
 import pytest
 from hypothesis import settings as hypothesis_settings
@@ -278,7 +279,7 @@ def _told(report: pytest.CollectReport) -> str:
     """The last line of what a collector said: the exception, or the reason it gave for skipping."""
     said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     lines = said.strip().splitlines() or ["no reason given"]
-    return lines[-1].removeprefix("E ").strip()
+    return lines[-1].removeprefix("E ").strip().removeprefix(f"{report.nodeid}: ")
 
 
 def _relative(path: Path) -> Path:
@@ -347,7 +348,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         conclusion = item.stash[EVIDENCE].conclude()
     except (KeyboardInterrupt, pytest.exit.Exception):
         raise
-    except pytest.skip.Exception as skipped:
+    except (pytest.skip.Exception, SkipTest) as skipped:
         conclusion, failure = Conclusion(Verdict.NOT_RUN, _one_line(str(skipped))), skipped
     except EvidenceError as error:
         conclusion = Conclusion(Verdict.ERROR, _one_line(str(error)))

@@ -8,6 +8,7 @@ from typing import Any
 
 from runtwice import __version__, environment, ledger, row, sweep
 from runtwice.errors import LedgerError
+from runtwice.stopwatch import Stopwatch
 
 LOCAL = Path("reports", "local")
 
@@ -41,6 +42,7 @@ class Session:
         self.rows: dict[str, dict[str, Any]] = {}
         self.carried: dict[str, dict[str, Any]] = {}
         self.written: Path | None = None
+        self.stopwatch = Stopwatch(root)
         self._journal: ledger.Journal | None = None
 
     def start(self, selection: Sequence[str], command: Sequence[str]) -> None:
@@ -89,6 +91,7 @@ class Session:
         if self._journal is None:
             return
         partial = not set(self.selection) <= set(self.rows)
+        self._journal.header["claims"]["controls"] = dict(self.stopwatch.record())
         try:
             self.written = self._journal.finish(partial=partial)
         except OSError as error:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from runtwice.stats import Estimate
+from runtwice.timing import TimingResult
 
 
 class Verdict(StrEnum):
@@ -77,6 +78,32 @@ def decide_equivalence(estimate: Estimate, margin: float, more: int | None) -> C
     if estimate.low > margin or estimate.high < -margin:
         return Conclusion(Verdict.REFUTED, f"{shown} lies outside ±{margin:g}", estimate=estimate)
     return Conclusion(Verdict.UNDECIDED, f"{shown} crosses ±{margin:g}{_wanted(more)}", estimate=estimate)
+
+
+_DECIDED = {"above": Verdict.HOLDS, "inside": Verdict.WITHIN_NOISE, "below": Verdict.REFUTED}
+
+
+def decide_ratio(result: TimingResult, noise: str) -> Conclusion:
+    """The verdict on a claim that one arm takes longer than another by more than a promised ratio.
+
+    Args:
+        result: The timing; its estimate is a log ratio.
+        noise: Why the machine was not fit for it, or "".
+    """
+    ratio = result.estimate and _as_ratio(result.estimate)
+    shown = f"slow / fast {describe(ratio) if ratio else f'of {len(result.processes)} processes'}; {result.stopped}"
+    if noise:
+        return Conclusion(Verdict.UNDECIDED, f"{NOISY_MACHINE}: {noise}; {shown}", estimate=ratio)
+    if result.decided:
+        against = f"{result.decided} {result.rule.promised:g}"
+        return Conclusion(_DECIDED[result.decided], f"{shown}: {against}", estimate=ratio)
+    return Conclusion(Verdict.UNDECIDED, f"{shown}; about {result.more_processes} more would decide", estimate=ratio)
+
+
+def _as_ratio(log: Estimate) -> Estimate:
+    """An estimate of a log ratio as one of the ratio."""
+    value, low, high, detectable = map(math.exp, (log.value, log.low, log.high, log.detectable))
+    return replace(log, value=value, low=low, high=high, detectable=detectable)
 
 
 def describe(estimate: Estimate) -> str:

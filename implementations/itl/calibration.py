@@ -1,8 +1,8 @@
 """How fast this machine is, and which rate of arrival brings it near its capacity.
 
-The post chose its rate so that queues drain, the KV pool is under pressure and batches now and then outgrow the
-captured sizes. Such a rate is a property of the machine, so it is found in two steps: a few seconds of real runs give
-the cost of each operation, and the engine in virtual time, kept saturated, gives the rate it can sustain with them.
+The post's rate is one at which requests are evicted and batches now and then outgrow the captured sizes, but the engine
+still catches up. Which rate does that depends on the machine, so it is found in two steps: a few seconds of real runs
+give the cost of each operation, and the engine in virtual time, kept saturated, the rate it can sustain with them.
 Everything after the real runs is deterministic.
 """
 
@@ -27,8 +27,8 @@ from implementations.itl.virtual import run_virtual
 NEAR_CAPACITY = 1.26
 OVERLOAD = 1.94
 
-SATURATED_SECONDS, SATURATED_SEEDS = 30.0, (1, 2)
-SATURATING_FACTOR = 4.0
+SATURATED_REQUESTS, SATURATED_SEEDS = 240, (1, 2)
+SATURATING_FACTOR = 4.0  # times what the machine serves, so that more are waiting in the troughs of the swell too
 # Most sequences at once, captured sizes, and the share of the calibration's time for each of its runs: small, middle
 # and full batches on the captured path, and full ones without it.
 PROBES = ((3, (1, 2, 3), 0.15), (12, (4, 8, 12), 0.2), (48, (16, 24, 32, 40, 48), 0.4), (48, (), 0.25))
@@ -80,24 +80,27 @@ def saturated_per_s(costs: CostModel, config: EngineConfig | None = None) -> flo
         costs: of each operation.
         config: settings; the baseline's by default.
     """
-    offered = SATURATING_FACTOR / _request_cost_s(costs)
-    traces = [arrivals(seed, SATURATED_SECONDS, offered, texts=False) for seed in SATURATED_SEEDS]
-    served = [_served_per_s(config or EngineConfig(), trace, costs) for trace in traces]
+    request_s = _request_cost_s(costs)
+    duration_s, offered_per_s = SATURATED_REQUESTS * request_s, SATURATING_FACTOR / request_s
+    traces = [arrivals(seed, duration_s, offered_per_s, texts=False) for seed in SATURATED_SEEDS]
+    served = [_served_per_s(config or EngineConfig(), trace, costs, duration_s) for trace in traces]
     return sum(served) / len(served)
 
 
 def collection_cost_s(entries: int = STARTUP_ENTRIES, repeats: int = 3) -> float:
-    """Seconds that a collection takes for each object, from full collections with and without a known heap.
+    """Seconds that a full collection takes for each object it examines; unfreezes what was frozen.
 
     Args:
-        entries: dictionaries in the heap.
-        repeats: of each; the fastest counts.
+        entries: dictionaries in the heap that is examined; everything alive before is kept out of it.
+        repeats: collections; the fastest counts.
     """
-    without_s = _full_collection_s(repeats)
+    gc.collect()
+    gc.freeze()
     heap = startup_heap(entries)
-    with_s = _full_collection_s(repeats)
-    del heap
-    return max(0.0, with_s - without_s) / (entries * CONTAINERS_PER_HEAP_ENTRY)
+    try:
+        return min(_full_collection_s() for _ in range(repeats)) / (len(heap) * CONTAINERS_PER_HEAP_ENTRY)
+    finally:
+        gc.unfreeze()
 
 
 def _probe(model: Model, seed: int, seconds: float, limit: int, sizes: tuple[int, ...]) -> RunLog:
@@ -111,17 +114,14 @@ def _request_cost_s(costs: CostModel) -> float:
     return costs.prefill(230, 0) + 287 * costs.decode(32 * 400, 32, 32) / 32
 
 
-def _served_per_s(config: EngineConfig, trace: Sequence[Arrival], costs: CostModel) -> float:
+def _served_per_s(config: EngineConfig, trace: Sequence[Arrival], costs: CostModel, duration_s: float) -> float:
     """Tokens a second after the first quarter, over the tokens of a mean request."""
-    log = run_virtual(replace(config, compact_history=True), trace, costs, stop_after_s=SATURATED_SECONDS)
-    tokens = (log.emission["time_s"] >= SATURATED_SECONDS / 4).sum() / (SATURATED_SECONDS * 3 / 4)
-    return float(tokens) * len(trace) / sum(arrival.max_new for arrival in trace)
+    log = run_virtual(replace(config, compact_history=True), trace, costs, stop_after_s=duration_s)
+    settled = log.emission["time_s"] >= duration_s / 4
+    return float(settled.sum()) / (0.75 * duration_s) * len(trace) / sum(arrival.max_new for arrival in trace)
 
 
-def _full_collection_s(repeats: int) -> float:
-    fastest = float("inf")
-    for _ in range(repeats):
-        began = time.perf_counter()
-        gc.collect()
-        fastest = min(fastest, time.perf_counter() - began)
-    return fastest
+def _full_collection_s() -> float:
+    began = time.perf_counter()
+    gc.collect()
+    return time.perf_counter() - began

@@ -7,6 +7,7 @@ Leaves out: the incremental collector of 3.14.0 to 3.14.4.
 """
 
 import gc
+import threading
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -18,9 +19,14 @@ OldHeap = list[dict[str, object]]
 
 
 class Collector(Protocol):
-    """Logs collections between entering and leaving."""
+    """Logs collections between entering and leaving.
+
+    ``pauses`` are (start, end, generation) in seconds of the clock; ``cpu_s`` is the processor time that they have
+    taken from the thread that entered.
+    """
 
     pauses: list[tuple[float, float, int]]
+    cpu_s: float
 
     def __enter__(self) -> Self:
         """Begin to log, freezing the heap first if that is wanted."""
@@ -30,7 +36,7 @@ class Collector(Protocol):
 
 
 class RealCollector:
-    """Times the interpreter's own collections by ``gc.callbacks``: two clock readings each.
+    """Times the interpreter's own collections by ``gc.callbacks``: a reading of both clocks at either end.
 
     Args:
         clock: read at both ends of a collection.
@@ -38,15 +44,19 @@ class RealCollector:
 
     Attributes:
         pauses: (start, end, generation) of each collection, in seconds of the clock.
+        cpu_s: processor seconds of those that ran on the thread that entered.
     """
 
     def __init__(self, clock: Clock, freeze: bool = False) -> None:
         self.pauses: list[tuple[float, float, int]] = []
+        self.cpu_s = 0.0
         self._clock = clock
         self._freeze = freeze
-        self._began_s = 0.0
+        self._began_s = self._began_cpu_s = 0.0
+        self._thread = threading.get_ident()
 
     def __enter__(self) -> Self:
+        self._thread = threading.get_ident()
         gc.callbacks.append(self._observe)
         if self._freeze:
             gc.collect()
@@ -62,9 +72,11 @@ class RealCollector:
 
     def _observe(self, phase: str, info: dict[str, int]) -> None:
         if phase == "start":
-            self._began_s = self._clock.now()
-        else:
-            self.pauses.append((self._began_s, self._clock.now(), info["generation"]))
+            self._began_s, self._began_cpu_s = self._clock.now(), self._clock.cpu()
+            return
+        self.pauses.append((self._began_s, self._clock.now(), info["generation"]))
+        if threading.get_ident() == self._thread:
+            self.cpu_s += self._clock.cpu() - self._began_cpu_s
 
 
 class ModelledCollector:
@@ -80,6 +92,7 @@ class ModelledCollector:
 
     Attributes:
         pauses: (start, end, generation) of each collection, in virtual seconds.
+        cpu_s: virtual seconds spent in them.
     """
 
     def __init__(
@@ -91,6 +104,7 @@ class ModelledCollector:
         thresholds: tuple[int, int, int] = THRESHOLDS,
     ) -> None:
         self.pauses: list[tuple[float, float, int]] = []
+        self.cpu_s = 0.0
         self._clock = clock
         self._object_s = object_s
         self._freeze = freeze
@@ -142,6 +156,7 @@ class ModelledCollector:
         if self._serving:
             began_s = self._clock.now()
             self._clock.advance(examined * self._object_s)
+            self.cpu_s += examined * self._object_s
             self.pauses.append((began_s, self._clock.now(), generation))
 
 

@@ -1,5 +1,6 @@
 """The settings of one engine run."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Literal
 
@@ -64,7 +65,8 @@ class EngineConfig:
 
     def captured_size(self, batch: int) -> int | None:
         """The smallest captured size that holds ``batch`` sequences, or None above the largest."""
-        return next((size for size in self.capture_sizes if size >= batch), None)
+        place = bisect_left(self.capture_sizes, batch)
+        return self.capture_sizes[place] if place < len(self.capture_sizes) else None
 
 
 def blocks_for(tokens: int) -> int:

@@ -15,7 +15,8 @@ from scipy.optimize import nnls
 
 from implementations.itl.clock import VirtualClock
 from implementations.itl.config import blocks_for
-from implementations.itl.run_log import EAGER, KINDS, RunLog
+from implementations.itl.events import EAGER, KINDS
+from implementations.itl.run_log import RunLog
 from implementations.itl.trace import Arrival
 
 FloatArray = NDArray[np.float64]
@@ -41,7 +42,7 @@ class CostModel:
         captured_context_s: each token its rows attend to.
         eager_row_s: each request decoded by itself.
         eager_context_s: each token they attend to.
-        swap_s: the swapping of a step, however much.
+        swap_s: copying a request out or in, whatever its size.
         swap_block_s: each block copied out or in.
         step_s: the loop itself, a step.
         gc_object_s: each object that a collection examines.
@@ -230,7 +231,8 @@ def _samples(log: RunLog) -> list[tuple[Terms, FloatArray]]:
     quiet = ~_touched(log.collections, step["start_s"], step["end_s"])
     spent = {kind: _seconds_by_step(log, number) for number, kind in enumerate(KINDS)}
     one = np.ones(len(quiet))
-    texts, chunks, moved = step["tokenized_texts"], step["prefill_chunks"], step["readmitted"] + step["preempted"]
+    texts, chunks = step["tokenized_texts"], step["prefill_chunks"]
+    moved = step["readmitted"] + step["preempted"] - step["restarted"]
     decodes, code = step["n_decode"], step["captured"]
     loop_s = step["end_s"] - step["start_s"] - sum(spent.values())
     prefill = {"chunk_s": chunks, "prefill_token_s": step["prefill_tokens"], "prefill_pair_s": step["prefill_pairs"]}

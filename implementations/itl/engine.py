@@ -16,8 +16,9 @@ from typing import Any, Protocol
 from implementations.itl.clock import Clock, RealClock
 from implementations.itl.collector import Collector, RealCollector
 from implementations.itl.config import EngineConfig, blocks_for
+from implementations.itl.events import EAGER, NO_GRAPH
 from implementations.itl.history import FlatHistory, History, ObjectHistory
-from implementations.itl.run_log import EAGER, NO_DECODE, Recorder, RunLog
+from implementations.itl.run_log import Recorder, RunLog
 from implementations.itl.scheduler import Refused, Request, Scheduler, StepPlan
 from implementations.itl.tokenizer import InlineIntake, Intake, WorkerIntake
 from implementations.itl.trace import Arrival
@@ -59,7 +60,8 @@ class Engine:
         collector: logs garbage collections; by default the interpreter's.
         history: keeps a record of each token; by default as the settings say.
         scheduler: another scheduler than the usual one.
-        before_step: called with the number of each step as it begins, before anything is done or timed in it.
+        before_step: called with the number of each step as it begins, before anything is done or timed in it; again
+            with the same number where the turn before was idle.
         stop_after_s: stop at the first step that begins so long after opening, served or not.
     """
 
@@ -142,7 +144,7 @@ class Engine:
             return
         self._log.add_plan(plan)
         swapped = self._swap(plan)
-        pairs, first_tokens = self._prefill(plan)
+        prefilled, pairs, first_tokens = self._prefill(plan)
         captured, context, tokens = self._decode(plan)
         self._emit(plan, tokens + first_tokens)
         scheduler = self.scheduler
@@ -152,7 +154,7 @@ class Engine:
             len(plan.decodes),
             captured,
             context,
-            sum(chunk.n_tokens for chunk in plan.chunks),
+            prefilled,
             pairs,
             len(plan.chunks),
             len(plan.preemptions),
@@ -192,42 +194,45 @@ class Engine:
 
     def _swap(self, plan: StepPlan) -> int:
         """Evictions, then readmissions: a block may go from one to the other. Returns the blocks copied."""
+        evicted = [lost for lost in plan.preemptions if not lost.restarted]
+        if not (evicted or plan.readmissions or self.config.log_empty_segments):
+            return 0
         swapped = 0
         began = self._mark()
-        for lost in plan.preemptions:
-            if not lost.restarted:
-                # Stamped before the copy, so that the victim's own copying counts as time evicted.
-                self._log.evict(lost.victim.number, self.clock.now())
-                if self.config.preemption == "swap":
-                    self._saved[lost.victim.number] = self.model.copy_out(lost.blocks, lost.computed)
-                    swapped += blocks_for(lost.computed)
+        for lost in evicted:
+            # Stamped before the copy, so that the victim's own copying counts as time evicted.
+            self._log.evict(lost.victim.number, self.clock.now())
+            if self.config.preemption == "swap":
+                self._saved[lost.victim.number] = self.model.copy_out(lost.blocks, lost.computed)
+                swapped += blocks_for(lost.computed)
         for request, _ in plan.readmissions:
             if self.config.preemption == "swap":
                 self.model.copy_in(request.blocks, self._saved.pop(request.number))
                 swapped += blocks_for(request.computed)
             self._log.readmit(request.number, self.clock.now())
-        if plan.preemptions or plan.readmissions or self.config.log_empty_segments:
-            self._log.add_segment("swap", began, self._mark())
+        self._log.add_segment("swap", began, self._mark())
         return swapped
 
-    def _prefill(self, plan: StepPlan) -> tuple[float, list[int]]:
-        """Compute the chunks; returns the pairs attended to and the first token of each prompt that ended."""
-        pairs, first_tokens = 0.0, []
+    def _prefill(self, plan: StepPlan) -> tuple[int, float, list[int]]:
+        """Compute the chunks; returns tokens, pairs attended to and the first token of each prompt that ended."""
+        prefilled, pairs, first_tokens = 0, 0.0, list[int]()
+        if not (plan.chunks or self.config.log_empty_segments):
+            return prefilled, pairs, first_tokens
         began = self._mark()
         for request, start, n_tokens in plan.chunks:
             last = start + n_tokens == request.target and self.config.first_token_from == "prefill"
             token = self.model.prefill(request.tokens[start : start + n_tokens], start, request.blocks, last)
             if last and token is not None:
                 first_tokens.append(token)
+            prefilled += n_tokens
             pairs += n_tokens * (start + (n_tokens + 1) / 2)
-        if plan.chunks or self.config.log_empty_segments:
-            self._log.add_segment("prefill", began, self._mark())
-        return pairs, first_tokens
+        self._log.add_segment("prefill", began, self._mark())
+        return prefilled, pairs, first_tokens
 
     def _decode(self, plan: StepPlan) -> tuple[int, int, list[int]]:
         """One token of each decode. Returns the code of the path, the tokens attended to, and the tokens."""
         if not plan.decodes:
-            return NO_DECODE, 0, []
+            return NO_GRAPH, 0, []
         captured = self.config.captured_size(len(plan.decodes))
         fed = [request.tokens[-1] for request in plan.decodes]
         lengths = [request.computed for request in plan.decodes]
@@ -248,4 +253,5 @@ class Engine:
             self.history.record(numbers, tokens, now_s)
 
     def _mark(self) -> Mark:
-        return self.clock.now(), self.clock.cpu()
+        """The time, and the processor time outside collections."""
+        return self.clock.now(), self.clock.cpu() - self.collector.cpu_s

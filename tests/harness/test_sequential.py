@@ -12,7 +12,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from runtwice import sequential
-from runtwice.sequential import SignEProcess, SignSequence, sign_sequence, unanimous, values_needed, win_rate_decided
+from runtwice.sequential import SignEProcess, SignSequence, sign_sequence, values_needed, win_rate_decided
 from runtwice.stats import BadSample, TooFewSamples
 
 
@@ -131,6 +131,14 @@ def test_sign_sequence_narrows_only():
     values = rng(3).normal(size=30)
     spans = [sign_sequence(values[:n]) for n in range(7, 31)]
     assert all(a.low <= b.low and b.high <= a.high for a, b in itertools.pairwise(spans))
+
+
+def test_a_centre_once_excluded_stays_excluded():
+    """Ten values above 0 exclude it for good, though ten below follow."""
+    sequence = SignSequence(0.99)
+    for value in [1.0 + i / 100 for i in range(10)] + [-1.0 - i / 100 for i in range(10)]:
+        sequence.update(value)
+    assert sequence.low > 0.0
 
 
 def test_sign_sequence_decides_with_the_process():

@@ -50,6 +50,7 @@ class NoCollections:
 
     def __init__(self):
         self.pauses = []
+        self.cpu_s = 0.0
 
     def __enter__(self):
         return self
@@ -121,13 +122,14 @@ def serve():
             Arrival(number, arrival_s, None, 4 * prompt, prompt, max_new)
             for number, (arrival_s, prompt, max_new) in enumerate(requests)
         ]
-        engine_options = {name: options.pop(name) for name in ("scheduler", "before_step") if name in options}
+        engine_options = {"clock": SteppingClock()} | {
+            name: options.pop(name) for name in ("scheduler", "before_step", "clock") if name in options
+        }
         config = options.pop("config", None) or EngineConfig(**options)
         engine = Engine(
             config,
             model or CountingModel(),
             trace,
-            clock=SteppingClock(),
             intake=GivenIntake(prompts),
             collector=NoCollections(),
             history=FlatHistory(),

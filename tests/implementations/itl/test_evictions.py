@@ -32,7 +32,8 @@ def test_an_eviction_touches_the_gaps_it_overlaps():
         [], [], [], emissions, [("b", 1.5, 3.0), ("b", 3.5, None), ("a", -2.0, 0.5), ("c", 0.0, 9.0)]
     )
     clock = Clock.of(log)
-    found = Evictions.of(log, clock, clock.ticks(log.emissions["time_s"]), RULES)
+    is_gap = np.arange(9) != 4
+    found = Evictions.of(log, clock, clock.ticks(log.emissions["time_s"]), is_gap, RULES)
     window, gap = found.touching(0, 10)
     # A gap goes by the place of its first emission: those of "a" are 0 to 3, those of "b" 5 to 8.
     assert list(zip(window.tolist(), gap.tolist())) == [(0, 0), (1, 6), (1, 7), (2, 8)]

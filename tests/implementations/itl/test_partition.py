@@ -497,6 +497,17 @@ class TestFlags:
         log = {**CASES["live but skipped"].log, "evictions": evictions}
         assert partition(log_ms(**log), (0, 10)).skipped_steps.tolist() == skipped
 
+    @given(st.lists(st.integers(2, 9), min_size=1, max_size=8), st.lists(windows(), max_size=4), windows())
+    def test_skips_are_counted_as_by_hand(self, lengths, evictions, gap):
+        """Of the decode steps begun inside the gap, all but the last that no eviction overlaps."""
+        ends = np.cumsum(lengths).tolist()
+        steps = list(zip([0, *ends[:-1]], ends))
+        out = {tick for a, b in evictions for tick in range(a, b)} & set(range(*gap))
+        begun = [step for step in steps if gap[0] <= step[0] < gap[1]]
+        by_hand = sum(not out & set(range(*step)) for step in begun[:-1])
+        log = log_ms(steps=[(*step, 1, 1) for step in steps], segments=(), gaps=[gap], evictions=evictions)
+        assert partition(log, (0, 10)).skipped_steps.tolist() == [by_hand]
+
     def test_engine_like_log_has_no_unexplained_skip(self):
         """Where every live request decodes in every step, evictions account for every skip."""
         got = partition(engine_log(20_000, seed=1), BASELINE)
