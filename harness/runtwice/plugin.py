@@ -292,7 +292,7 @@ def _relative(path: Path) -> Path:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:  # noqa: ARG001
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Carry over the row of a resumed run without running the claim again."""
     bound = item.stash.get(BOUND, None)
     if bound is None:
@@ -305,6 +305,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     for when in PHASES:
         item.ihook.pytest_runtest_logreport(report=_carried_report(item, found, when))
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    # The item before tore down only what this one's module did not share; the rest is due now.
+    item.session._setupstate.teardown_exact(nextitem)
     return True
 
 
