@@ -61,8 +61,13 @@ class Clock:
         ]
         first = min((float(s.min()) for s in stamps if s.size), default=0.0)
         last = max((float(s.max()) for s in stamps if s.size), default=0.0)
-        exponent = min(SPAN_BITS - int(np.frexp(last - first)[1]), FINEST_EXPONENT)
-        return cls(first, exponent, round((last - first) * 2.0**exponent))
+        return cls.spanning(first, last)
+
+    @classmethod
+    def spanning(cls, first_s: float, last_s: float) -> Clock:
+        """The clock of a log whose records lie between two stamps."""
+        exponent = min(SPAN_BITS - int(np.frexp(last_s - first_s)[1]), FINEST_EXPONENT)
+        return cls(first_s, exponent, round((last_s - first_s) * 2.0**exponent))
 
     def milestones(self) -> Ticks:
         """Zero, the end of the log, and enough cuts between for no interval to be too long for a share."""

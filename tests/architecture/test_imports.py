@@ -26,6 +26,8 @@ IMPLEMENTATIONS_ONLY_IN = {
     "uvicorn": {"serving"},
     "distributed": {"scheduling"},
     "click": {"command.py"},
+    "rich": {"summary.py"},
+    "matplotlib": {"plots.py"},
 }
 CLAIM_MODULES = {"numpy", "pytest", "hypothesis", "runtwice"}
 
