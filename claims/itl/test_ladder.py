@@ -165,7 +165,7 @@ def test_causes_sit_at_different_heights(evidence, ladder):
 @claim(
     "itl.only-preempt-above-800",
     expect="undecided",
-    because="full collections of 280 to 320 ms reach that far in five of six baseline runs, so that preemption's share is "
+    because="full collections of 280 to 320 ms reach that far in five of six baseline runs, so that its share is "
     "0.52 [0, 1] on average",
 )
 def test_preemption_alone_makes_the_longest_gaps(evidence, ladder):
