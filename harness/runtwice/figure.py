@@ -21,6 +21,8 @@ from runtwice.errors import ClaimError, EvidenceError
 
 _NUMBER = re.compile(r"=?[+\-−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d+)?")
 _RANGE_KEYS = ("mid", "low", "high")
+# Values behind a range that the ledger keeps one by one.
+_KEPT = 200
 # Half a unit in the last place, with room for the binary rounding of the unit itself.
 _HALF = 0.5 + 1e-9
 
@@ -170,7 +172,21 @@ def compare(name: str, measured: Any, printed: Printed, tolerance: Tolerance | N
         if agreement is worst and worst is not Agreement.EXACT and isinstance(text, PrintedNumber)
     ]
     moved_by, unit = max(differences, key=lambda pair: abs(pair[0]), default=(None, 0.0))
-    return Comparison(name, printed, measured, worst, moved_by, moved_by / unit if moved_by and unit else None)
+    moved_units = moved_by / unit if moved_by and unit else None
+    return Comparison(name, printed, _kept(measured, printed), worst, moved_by, moved_units)
+
+
+def _kept(measured: Any, printed: Printed) -> Any:
+    """`measured` as the ledger keeps it: of a long sequence behind a range, the range."""
+    if isinstance(printed, list):
+        return [_kept(one, text) for one, text in zip(measured, printed)]
+    if isinstance(printed, dict) and len(measured) > _KEPT:
+        return {key: value for key, value in _summary(measured).items() if key in printed}
+    return measured
+
+
+def _summary(values: list[float]) -> dict[str, float]:
+    return {"mid": median(values), "low": min(values), "high": max(values)}
 
 
 _RANK = {Agreement.EXACT: 0, Agreement.CLOSE: 1, Agreement.MOVED: 2}
@@ -197,7 +213,7 @@ def _prints_as(measured: float, printed: PrintedNumber) -> bool:
 def _pairs(name: str, measured: Any, printed: Printed) -> list[tuple[Any, Any]]:
     if isinstance(printed, dict):
         values = [_number(name, value) for value in _sequence(name, measured, "one value a run")]
-        summary = {"mid": median(values), "low": min(values), "high": max(values)}
+        summary = _summary(values)
         return [(summary[key], text) for key, text in printed.items()]
     if isinstance(printed, list):
         values = _sequence(name, measured, f"{len(printed)} values, as printed")

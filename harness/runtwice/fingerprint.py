@@ -136,7 +136,10 @@ def _text(path: Path) -> str:
 
 @cache
 def _tree(text: str) -> ast.Module:
-    return ast.parse(text)
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):  # a module that does not import is an error of its claims, not of this one
+        return ast.Module([], [])
 
 
 def _significant(text: str) -> str:
@@ -148,13 +151,21 @@ def _lines(text: str) -> tuple[str | None, ...]:
     """The lines of a module, without comments and with None for blank lines; inside a text both stay."""
     source = text.split("\n")
     lines: list[str | None] = [*source]
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    for token in _tokens(text):
         row, column = token.start[0] - 1, token.start[1]
         if token.type == tokenize.COMMENT:
             lines[row] = source[row][:column].rstrip()
         elif token.type == tokenize.NL and not (lines[row] or "").strip():
             lines[row] = None
     return tuple(lines)
+
+
+def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
+    """The tokens of a module, as far as there are any."""
+    try:
+        yield from tokenize.generate_tokens(io.StringIO(text).readline)
+    except (tokenize.TokenError, SyntaxError):
+        return
 
 
 def _joined(lines: Iterable[str | None]) -> str:

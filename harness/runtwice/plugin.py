@@ -383,7 +383,9 @@ def _profile_of(config: pytest.Config) -> Iterator[None]:
     if config.getoption("--hypothesis-profile", None):
         yield
         return
-    before = getattr(hypothesis_settings, "_current_profile", None) or "default"  # older releases have no public way
+    # Releases before `get_current_profile_name` have no public way.
+    named = getattr(hypothesis_settings, "get_current_profile_name", lambda: hypothesis_settings._current_profile)
+    before = named() or "default"
     hypothesis_settings.load_profile("claims")
     try:
         yield

@@ -33,8 +33,9 @@ class Session:
         progress: sweep.Progress = sweep.silent,
     ) -> None:
         self.root = root
-        self.resume = resume
-        self.path = path or resume or ledger.fresh_path(root / LOCAL)
+        # Absolute, since an experiment may change the current folder.
+        self.resume = resume and resume.absolute()
+        self.path = (path or resume or ledger.fresh_path(root / LOCAL)).absolute()
         self._fresh = path is None and resume is None
         self.worker = worker
         self.progress = progress

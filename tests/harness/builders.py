@@ -1,9 +1,12 @@
 """Builders with sane defaults: a claim, evidence for it, a row, and a project of claims to run the real plugin on."""
 
 import json
+import sys
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from runtwice.claim import Claim, Declaration
 from runtwice.evidence import Evidence
@@ -117,6 +120,14 @@ class Project:
     def run(self, *arguments, apart=False, target="claims/"):
         """Run the plugin in this process, or `apart` in one of its own, and read its ledger."""
         self.ledger.unlink(missing_ok=True)
-        run = self.pytester.runpytest_subprocess if apart else self.pytester.runpytest_inprocess
-        result = run(target, f"--ledger={self.ledger}", *arguments)
+        result = self.run_pytest(target, f"--ledger={self.ledger}", *arguments, apart=apart)
         return Run(int(result.ret), "\n".join([*result.outlines, *result.errlines]), self.ledger)
+
+    def run_pytest(self, *arguments, apart=False):
+        """Run pytest on the project, whose rooms are its own and not those of this repository."""
+        if apart:
+            return self.pytester.runpytest_subprocess(*arguments)
+        with pytest.MonkeyPatch.context() as patch:
+            for name in [name for name in sys.modules if name.partition(".")[0] in ("claims", "implementations")]:
+                patch.delitem(sys.modules, name)
+            return self.pytester.runpytest_inprocess(*arguments)

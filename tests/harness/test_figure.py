@@ -207,6 +207,14 @@ def test_a_word_that_moved_does_not_lend_its_rank_to_a_close_number():
     assert (comparison.agreement, comparison.moved_by) == (Agreement.MOVED, None)
 
 
+def test_of_many_values_behind_a_range_the_range_is_kept():
+    """A ledger is not the place for a million gaps; a value a seed stays as it is."""
+    printed = parse([{"low": "0", "high": "999"}, {"mid": "1", "low": "0", "high": "2"}], "x")
+    comparison = compare("x", [range(1000), [0, 1, 2]], printed, None)
+    assert comparison.agreement == "exact"
+    assert comparison.measured == [{"low": 0, "high": 999}, [0, 1, 2]]
+
+
 def test_a_stated_number_that_moved_has_no_printed_places():
     """A number that was not rounded has no last place to count in."""
     comparison = compare("x", 101, parse("=100", "x"), None)

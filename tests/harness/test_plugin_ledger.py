@@ -61,7 +61,7 @@ def test_the_default_place_is_named_after_the_time(project):
     """`reports/local/`, one file a run, and nothing else left behind."""
     project.claim()
     for _ in range(2):
-        project.pytester.runpytest_inprocess("claims/")
+        project.run_pytest("claims/")
     files = sorted((project.root / "reports" / "local").iterdir())
     assert [path.suffix for path in files] == [".json", ".json"]
     assert ledger.newest(project.root / "reports" / "local") in files
@@ -70,7 +70,7 @@ def test_the_default_place_is_named_after_the_time(project):
 def test_a_missing_folder_is_made_and_the_path_is_told(project):
     """`--ledger` takes a path below folders that are not there yet."""
     project.claim()
-    out = project.pytester.runpytest_inprocess("claims/", "--ledger=deep/er/a.json").outlines
+    out = project.run_pytest("claims/", "--ledger=deep/er/a.json").outlines
     assert "ledger: deep/er/a.json" in out
     assert ledger.read(project.root / "deep/er/a.json").completeness == "complete, 1 claims"
 
@@ -78,7 +78,7 @@ def test_a_missing_folder_is_made_and_the_path_is_told(project):
 @pytest.mark.parametrize("place", ["claims", "pyproject.toml/a.json", "/proc/a.json"])
 def test_a_place_that_cannot_be_written_ends_the_run_before_it_measures(counted, place):
     """A folder, a file in the way, or a folder that takes no files."""
-    result = counted.pytester.runpytest_inprocess("claims/", f"--ledger={place}")
+    result = counted.run_pytest("claims/", f"--ledger={place}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "the ledger cannot be written" in "\n".join(result.errlines)
     assert ran(counted) == ""
@@ -87,7 +87,7 @@ def test_a_place_that_cannot_be_written_ends_the_run_before_it_measures(counted,
 def test_a_ledger_that_cannot_be_written_in_the_end_is_no_success(counted):
     """The run is not green, the message says where the rows are, and they are there."""
     stops(counted, f"os.mkdir(r'{counted.ledger}')")
-    result = counted.pytester.runpytest_inprocess("claims/", f"--ledger={counted.ledger}")
+    result = counted.run_pytest("claims/", f"--ledger={counted.ledger}")
     assert result.ret != 0
     assert "its rows are in" in "\n".join([*result.outlines, *result.errlines])
     assert len(ledger.read(counted.root / "ledger.json.journal").rows) == 4
@@ -97,6 +97,15 @@ def test_text_of_any_alphabet_is_kept(project):
     """Ids aside, what a post says and a test finds may be any text."""
     run = project.claim(body="evidence.identical('größer \\u2028 𝄞', '×')", data='note = "≤ ±"\n').run()
     assert "größer" in run.row["reason"]
+
+
+def test_an_experiment_that_changes_the_folder_does_not_move_the_ledger(project):
+    """A relative path is relative to where the run began, to its end."""
+    project.claim(body="import os, tempfile\nos.chdir(tempfile.mkdtemp())\nevidence.identical(1, 1)")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(project.root)
+        project.run_pytest("claims/", "--ledger=a.json")
+    assert ledger.read(project.root / "a.json").completeness == "complete, 1 claims"
 
 
 # --- runs that end early ---------------------------------------------------------------------------------------
@@ -116,7 +125,7 @@ def test_a_killed_run_is_shown_and_resumed(counted):
     assert (shown.exit_code, "partial, 2 of 4" in shown.output) == (0, True)
     assert ran(counted) == "abc"
     counted.write("stop.py", "def here(name):\n    pass\n")
-    result = counted.pytester.runpytest_inprocess("claims/", f"--resume={counted.ledger}")
+    result = counted.run_pytest("claims/", f"--resume={counted.ledger}")
     assert (result.ret, ran(counted)) == (0, "cd")
     assert ledger.read(counted.ledger).completeness == "complete, 4 claims"
     assert not list(counted.root.glob("ledger.json.*"))
@@ -169,7 +178,7 @@ def test_a_run_is_visible_while_it_goes_on(counted):
 
 def resumed(project, *arguments):
     """Resume the project's ledger."""
-    return project.pytester.runpytest_inprocess("claims/", f"--resume={project.ledger}", *arguments)
+    return project.run_pytest("claims/", f"--resume={project.ledger}", *arguments)
 
 
 def test_carried_rows_stand_in_the_new_ledger_with_their_durations(project):
@@ -272,6 +281,7 @@ def test_a_sweep_goes_on_where_it_was_killed(project):
 
 def test_the_fingerprint_is_of_the_test_its_fixtures_and_what_they_reach(project):
     """A fixture of the conftest, an overridden one and a reached module count; a library's fixtures do not."""
+    project.write("implementations/__init__.py", "")
     project.write("implementations/engine.py", "def run():\n    return 1\n")
     project.write(
         "claims/shop/conftest.py",
@@ -300,9 +310,18 @@ def test_the_fingerprint_is_of_the_test_its_fixtures_and_what_they_reach(project
         target = project.root / path
         assert before in target.read_text()
         target.write_text(target.read_text().replace(before, after))
-        sys.modules.pop("implementations.engine", None)
         codes.append(project.run().rows["shop.cheap"]["fingerprint"]["code"])
         assert (codes[-1] != codes[-2]) is moves, path
+
+
+def test_a_broken_module_of_the_project_breaks_the_claims_that_reach_it(project):
+    """They are errors with rows of their own; the others are judged."""
+    project.write("implementations/__init__.py", "")
+    project.write("implementations/engine.py", "def run(:\n")
+    project.claim(body="from implementations.engine import run\nevidence.identical(run(), 1)").claim("dear")
+    run = project.run()
+    assert run.verdicts == {"shop.cheap": "error", "shop.dear": "holds"}
+    assert run.rows["shop.cheap"]["reason"].startswith("SyntaxError")
 
 
 def test_settings_enter_the_fingerprint_and_not_the_code(project):

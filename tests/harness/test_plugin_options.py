@@ -49,7 +49,7 @@ def test_ledger_names_the_file(project):
     folder.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        result = project.pytester.runpytest_inprocess("../claims", "--ledger=a.json")
+        result = project.run_pytest("../claims", "--ledger=a.json")
     assert "ledger: a.json" in result.outlines
     assert (folder / "a.json").exists()
 
@@ -58,7 +58,7 @@ def test_resume_goes_on_in_the_same_file(project):
     """`--resume` without `--ledger` writes where it read."""
     project.claim("a").claim("b", "evidence.identical(1, 2)")
     assert project.run("-x").code == 1
-    result = project.pytester.runpytest_inprocess("claims/", f"--resume={project.ledger}")
+    result = project.run_pytest("claims/", f"--resume={project.ledger}")
     assert f"ledger: {project.ledger.name}" in result.outlines
     assert not (project.root / "reports").exists()
 
@@ -67,10 +67,10 @@ def test_resume_goes_on_in_the_same_file(project):
 def test_resume_needs_a_ledger(project, resume):
     """What is missing, a folder or no ledger is told in one line before anything runs."""
     project.claim()
-    result = project.pytester.runpytest_inprocess("claims/", f"--resume={resume}")
+    result = project.run_pytest("claims/", f"--resume={resume}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     (line,) = (line for line in result.errlines if line)
-    assert line.startswith(f"ERROR: {resume}")
+    assert line.startswith(f"ERROR: {project.root / resume} ")
 
 
 def test_strict_undecided_is_red_only_for_a_noisy_machine(project):
@@ -85,6 +85,20 @@ def test_strict_undecided_is_red_only_for_a_noisy_machine(project):
     assert project.run().code == 0
     run = project.run("--strict-undecided")
     assert "1 failed, 1 undecided" in run.out
+
+
+@pytest.mark.parametrize("plugin", ["terminal", "cacheprovider", "hypothesispytest", "xdist", "capture", "junitxml"])
+def test_other_plugins_may_be_switched_off(project, plugin):
+    """None of those pytest comes with, or finds beside it, is needed."""
+    run = project.claim().run("-p", f"no:{plugin}")
+    assert (run.code, run.verdicts) == (0, {"shop.cheap": "holds"})
+
+
+def test_a_sweep_is_one_line_in_a_pipe(project):
+    """Where nobody watches, a long experiment says once what is running and how often."""
+    project.write("claims/experiments.py", "def engine_run(seed):\n    return seed\n")
+    body = "from claims.experiments import engine_run\nevidence.identical(sweep(engine_run, range(3)), [0, 1, 2])"
+    assert "engine run: 3 runs …" in project.claim(body=body, uses=", sweep").run().out
 
 
 def test_the_options_explain_themselves(project):

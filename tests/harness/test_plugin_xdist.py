@@ -29,13 +29,14 @@ class TestTwo:
 
 @pytest.fixture
 def town(project):
-    """Three topics: one that measures, one of namesakes in classes, one that does not import."""
+    """Four topics: one that measures, one of namesakes in classes, and two that are not collected."""
     project.write("conftest.py", SHARED)
     for name in ("a", "b", "c"):
         project.claim(name, "evidence.recorded('process', [process], unit='id')", uses=", process", kind="record")
     project.claim("timed", data='needs = ["quiet-machine"]\n')
     project.claim("step", "evidence.recorded('step', [1.0], unit='ms')", kind="record")
     project.claim("one", topic="bank").claim("two", topic="bank").claim("gone", topic="port")
+    project.claim("marked", topic="mall", above="import pytest\n@pytest.mark.skip\n")
     project.write("claims/bank/test_bank.py", NAMESAKES)
     project.write("claims/port/conftest.py", "import no_such_library\n")
     return project
@@ -46,7 +47,8 @@ def test_two_workers_give_what_one_process_gives(town):
     alone, shared = town.run(), town.run("-n2", "--junitxml=junit.xml", apart=True)
     assert alone.code == shared.code == 1
     assert shared.verdicts == {**alone.verdicts, "shop.timed": "not run"}
-    assert shared.verdicts["port.gone"] == "error"
+    assert shared.verdicts["port.gone"] == shared.verdicts["mall.marked"] == "error"
+    assert "mark.skip is not allowed" in shared.rows["mall.marked"]["reason"]
     assert (shared.verdicts["bank.one"], shared.verdicts["bank.two"]) == ("holds", "refuted")
     block = shared.document["claims"]
     assert (block["selection"], block["partial"]) == (alone.document["claims"]["selection"], False)
@@ -77,6 +79,6 @@ def test_a_worker_that_dies_of_a_claim_makes_it_an_error(project):
     assert "crashed while running" in run.rows["shop.b"]["reason"]
     assert run.document["claims"]["partial"] is False
     project.write("go", "")
-    result = project.pytester.runpytest_subprocess("claims/", f"--resume={project.ledger}", "-n1")
+    result = project.run_pytest("claims/", f"--resume={project.ledger}", "-n1", apart=True)
     assert result.ret == 0
     assert ledger.read(project.ledger).completeness == "complete, 3 claims"
