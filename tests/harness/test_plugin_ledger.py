@@ -114,7 +114,7 @@ def test_an_experiment_that_changes_the_folder_does_not_move_the_ledger(project)
 def killed(project):
     """Run in a process that kills itself with SIGKILL, or is interrupted, half-way; its exit status."""
     command = [sys.executable, "-m", "pytest", "-q", "claims/", f"--ledger={project.ledger}"]
-    return subprocess.run(command, cwd=project.root, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, cwd=project.root, capture_output=True, text=True, check=False)
 
 
 def test_a_killed_run_is_shown_and_resumed(counted):
@@ -163,7 +163,7 @@ def test_a_run_is_visible_while_it_goes_on(counted):
     command = [sys.executable, "-m", "pytest", "-q", "claims/", f"--ledger={counted.ledger}"]
     process = subprocess.Popen(command, cwd=counted.root, stdout=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 300
         while "c" not in ((counted.root / "ran").read_text() if (counted.root / "ran").exists() else ""):
             assert time.monotonic() < deadline
             time.sleep(0.05)
