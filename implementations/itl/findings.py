@@ -170,7 +170,7 @@ def bin_edges(low_ms: float, high_ms: float) -> tuple[float, ...]:
     # Rounded to their own digits: 0.15 rather than 0.15000000000000002.
     ladder = [float(f"{step}e{decade}") for decade in range(low, high + 1) for step in DECADE]
     first = max([edge for edge in ladder if edge <= low_ms], default=ladder[0])
-    return (0.0, *(edge for edge in ladder if first <= edge <= max(high_ms, ladder[1])), math.inf)
+    return (0.0, *(edge for edge in ladder if first <= edge <= max(high_ms, first)), math.inf)
 
 
 def _parts(block: Gaps) -> dict[str, Floats]:
