@@ -79,7 +79,9 @@ class Options:
     metavar="PREFIX",
     help="Write PREFIX-histogram.png and, for several logs or a ledger, PREFIX-ladder.png.",
 )
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="What to print."
+)
 def partition(
     logs: tuple[str, ...],
     tail_percentile: float,
@@ -200,6 +202,8 @@ def _announced(prefix: Path, ending: str) -> Path:
 def _one_line_errors() -> Iterator[None]:
     try:
         yield
+    except BrokenPipeError:
+        raise  # click ends quietly where the reader has gone, as `| head` does
     except FileNotFoundError as fault:
         raise Refused(f"{fault.filename}: no such file") from fault
     except OSError as fault:

@@ -255,6 +255,15 @@ def test_pictures_without_matplotlib(path, tmp_path, monkeypatch):
     assert "runtwice[report]" in run(path, "--png", tmp_path / "gaps", status=2).stderr
 
 
+def test_ids_are_printed_as_they_are(tmp_path):
+    """Neither markup nor an emoji is read out of an id, and an escape is quoted."""
+    ids = ("[red]a[/]", ":bug:", "\x1b[31mb")
+    stamps = [{"record": "emission", "request": one, "time_s": time_s} for one in ids for time_s in (0, 1)]
+    text = run(log_file(tmp_path / "engine.jsonl", records=stamps)).stdout
+    assert all(shown in text for shown in ("[red]a[/]", ":bug:", r"'\x1b[31mb'"))
+    assert "\x1b" not in text
+
+
 def test_temporary_files_are_gone(path, tmp_path, monkeypatch):
     """Nothing is left in the temporary folder, whether the log is read or refused."""
     import tempfile
