@@ -1,12 +1,16 @@
 """Settings of all tests: hypothesis without deadlines, and the seeds of the tests that take one."""
 
+import os
+
 import pytest
 from hypothesis import settings
 
 pytest_plugins = ["pytester"]
 
 # On a busy machine an example may take longer than hypothesis likes; no test here is about that.
-settings.register_profile("tests", deadline=None)
+# Where CI is set hypothesis repeats itself by default; the tests, and the runs they start, are the same everywhere.
+os.environ.pop("CI", None)
+settings.register_profile("tests", deadline=None, derandomize=False)
 settings.load_profile("tests")
 
 
