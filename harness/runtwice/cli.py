@@ -100,9 +100,7 @@ def show(id: str | None, ledger: Path | None, root: Path) -> None:  # noqa: A002
     found = _catalogue(root)
     if id not in found.claims:
         raise UnknownClaim(f"no claim {id!r}{_nearest(id, list(found.claims))}; `runtwice list` shows all")
-    for line in _described(found, id):
-        click.echo(line)
-    for line in _evidence(id, ledger):
+    for line in [*_described(found, id), *_evidence(id, ledger)]:  # all of it, or the refusal alone
         click.echo(line)
 
 

@@ -289,7 +289,7 @@ def _stats(seconds: list[float]) -> dict[str, Any]:
     q1, q3 = _lower_quartile(ordered), -_lower_quartile([-value for value in reversed(ordered)])
     fence_low, fence_high = q1 - 1.5 * (q3 - q1), q3 + 1.5 * (q3 - q1)
     beyond = sum(not fence_low <= value <= fence_high for value in ordered)
-    far = sum(abs(value - centre) > spread for value in ordered)
+    far = sum(not centre - spread <= value <= centre + spread for value in ordered)
     return {
         "min": ordered[0],
         "max": ordered[-1],

@@ -101,9 +101,9 @@ def test_what_is_not_there_or_not_readable_exits_with_two_and_one_line(project, 
         project.write(name, text)
     result = CliRunner().invoke(cli.main, arguments)
     assert result.exit_code == 2
-    assert said in result.stderr
-    assert result.stderr.startswith("runtwice: ")
-    assert len(result.stderr.splitlines()) == 1
+    (line,) = result.output.splitlines()
+    assert line.startswith("runtwice: ")
+    assert said in line
 
 
 def test_a_broken_data_file_exits_with_two(project):
