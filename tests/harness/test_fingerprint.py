@@ -222,3 +222,11 @@ def test_a_module_has_a_code_of_its_own(experiment):
 def test_fixtures_of_the_project_are_told_from_those_of_libraries(tmp_path, path, own):
     """A library in a virtual environment below the root is still a library."""
     assert is_first_party(tmp_path, (tmp_path / path).resolve()) is own
+
+
+def test_every_python_gives_the_same_code(tmp_path):
+    """Comparing ledgers of two interpreters, no experiment passes for a changed one."""
+    path = tmp_path / "claims" / "shop" / "test_shop.py"
+    path.parent.mkdir(parents=True)
+    path.write_text('x = f"{1 + 1} # {None!r:>{3}}"  # why\ny = [\n    # nothing\n\n    1,\n]\nz = """\n# a\n\n"""\n')
+    assert code_of_module(tmp_path, path) == "c1899f61e96daa92"
