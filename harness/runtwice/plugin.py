@@ -195,7 +195,7 @@ class Keeper:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:  # noqa: ARG002
         """Open the journal on the controller, which collects nothing itself."""
-        tests = {path: catalogue.tests_in(path) for path in {self._path_of(nodeid) for nodeid in ids}}
+        tests = {path: catalogue.tests_below(path) for path in {self._path_of(nodeid) for nodeid in ids}}
         self._start([test.id for nodeid in ids for test in tests[self._path_of(nodeid)] if test.is_at(nodeid)])
 
     def _path_of(self, nodeid: str) -> Path:
@@ -204,7 +204,7 @@ class Keeper:
     def _start(self, selection: list[str]) -> None:
         if self._config.option.collectonly or self._session.selection:
             return
-        lost = list(self._uncollected_rows())
+        lost = [found for found in self._uncollected_rows() if found is not None]
         if selection or lost:
             environment.fix_threads()
         try:
@@ -215,35 +215,34 @@ class Keeper:
         for found in lost:
             self._session.add(found)
 
-    def _uncollected_rows(self) -> Iterator[dict[str, Any]]:
+    def _uncollected_rows(self) -> Iterator[dict[str, Any] | None]:
         for nodeid, conclusion in self._uncollected.items():
             path, inside = self._path_of(nodeid), nodeid.partition("::")[2]
             for test in catalogue.tests_below(path):
                 if test.function.startswith(inside.replace("::", ".")):
-                    yield from self._row_without_test(test, conclusion)
+                    yield self._row_without_test(test, conclusion)
 
-    def _row_without_test(self, test: catalogue.TestSource, conclusion: Conclusion) -> Iterator[dict[str, Any]]:
-        """The row of a claim whose test could not be collected or did not come back, if it is among the selected."""
+    def _row_without_test(self, test: catalogue.TestSource, conclusion: Conclusion) -> dict[str, Any] | None:
+        """The row of a claim whose test was not collected or did not come back; None where it was not asked for."""
         nodeid = f"{test.path.relative_to(self._config.rootpath).as_posix()}::{test.function.replace('.', '::')}"
         try:
             claim = collection.topic_claims(test.path.parent).get(test.id)
         except ClaimError:
-            return
-        keyword = self._config.getoption("-k", "") or ""
-        if claim is None or not collection.matches(keyword, f"{nodeid} {test.id}"):
-            return
-        if collection.selected(claim, *_choice(self._config)):
-            declared = claim.default_verdict
-            yield row.build(claim, Declaration(test.id), declared, conclusion, nodeid=nodeid)
+            return None
+        if claim is None or not collection.selected(claim, *_choice(self._config)):
+            return None
+        if not collection.matches(self._config.getoption("-k", "") or "", f"{nodeid} {test.id}"):
+            return None
+        return row.build(claim, Declaration(test.id), claim.default_verdict, conclusion, nodeid=nodeid)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the row; where a worker died of a claim, that is its row."""
         if report.when not in PHASES:
             conclusion = Conclusion(Verdict.ERROR, _one_line(str(report.longrepr)))
-            for test in catalogue.tests_in(self._path_of(report.nodeid)):
+            for test in catalogue.tests_below(self._path_of(report.nodeid)):
                 if test.is_at(report.nodeid):
-                    report.claim_row = next(self._row_without_test(test, conclusion), None)  # type: ignore[attr-defined]
+                    report.claim_row = self._row_without_test(test, conclusion)  # type: ignore[attr-defined]
         found = getattr(report, "claim_row", None)
         if found is not None:
             self._session.add(found)

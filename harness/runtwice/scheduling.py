@@ -10,12 +10,15 @@ from typing import Any
 
 from xdist.scheduler import LoadScopeScheduling
 
+from runtwice.collection import is_topic
+
 
 class TopicScheduling(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types here
-    """A unit of work is a folder; claims that a dead worker left are taken up by another."""
+    """A unit of work is a topic, or an ordinary test; what a dead worker left is taken up by another."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return nodeid.partition("::")[0].rpartition("/")[0]
+        folder = nodeid.partition("::")[0].rpartition("/")[0]
+        return folder if is_topic(self.config.rootpath / folder) else nodeid
 
     def remove_node(self, node: Any) -> str | None:
         """Give back what a worker left, and return the test it died of, which is not tried again."""
