@@ -169,7 +169,7 @@ def run_python(script, *arguments):
 
 
 def test_memory_does_not_grow_with_the_log(tmp_path):
-    """A log of 50 MB takes hardly more memory than one of a fifth of that; loaded whole it would take several times its size."""
+    """A log of 50 MB takes hardly more memory than one of a fifth; loaded whole it takes several times its size."""
     peak_mb = {}
     for steps in (4_400, 22_000):
         path = tmp_path / f"{steps}.jsonl"
