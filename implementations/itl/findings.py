@@ -167,8 +167,8 @@ def bin_edges(low_ms: float, high_ms: float) -> tuple[float, ...]:
     """
     low = math.floor(math.log10(max(low_ms, 1e-3)))
     high = math.floor(math.log10(max(high_ms, 2e-3)))
-    # Rounded to their own digits: 0.15 rather than 0.15000000000000002.
-    ladder = [float(f"{step}e{decade}") for decade in range(low, high + 1) for step in DECADE]
+    # A decade to spare, since a logarithm may be rounded up to the next; 0.15 rather than 0.15000000000000002.
+    ladder = [float(f"{step}e{decade}") for decade in range(low - 1, high + 1) for step in DECADE]
     first = max([edge for edge in ladder if edge <= low_ms], default=ladder[0])
     return (0.0, *(edge for edge in ladder if first <= edge <= max(high_ms, first)), math.inf)
 
