@@ -285,3 +285,8 @@ def _lacking(baseline: Baseline) -> str:
 def many(count: int, what: str) -> str:
     """`1 gap`, `2,000 gaps`."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def in_ms(ms: float) -> str:
+    """A length to four digits that count, without an exponent."""
+    return f"{ms:,.0f}" if ms >= 1000 else f"{ms:.4g}"
