@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 Summary = dict[str, Any]
 
-# One and a half swells of the traffic: 42 such runs, and what else is run for real, stay under 25 minutes.
-REAL_S = 22.5
+# One swell of the traffic: 58 such runs and everything else of the slow tier stay under 25 minutes.
+REAL_S = 15.0
 VIRTUAL_S = REAL_S
 PUBLISHED_S = 30.0
 EDGES_MS = (0, 5, 10, 15, 20, 30, 50, 80, 120, 200, 400, 800, float("inf"))
@@ -151,11 +151,11 @@ def virtual_runs(
         configs: the settings.
         seeds: how many, from 1 up.
         overload: at the overloading rate instead of the near-capacity one.
-        load: at this multiple of the saturated rate instead of either.
+        load: at this multiple of the near-capacity rate instead of either.
     """
     found = calibration()
     rate = found.overload_per_s if overload else found.near_capacity_per_s
-    rate = rate if load is None else load * found.saturated_per_s
+    rate = rate if load is None else load * found.near_capacity_per_s
     return {
         name: [virtual(config, seed, rate, found.costs) for seed in range(1, seeds + 1)]
         for name, config in configs.items()
@@ -282,6 +282,35 @@ def column(summaries: Sequence[Summary], *path: str) -> list[float]:
 def log_ratio(before: Sequence[float], after: Sequence[float]) -> list[float]:
     """log(before / after), run by run."""
     return [float(value) for value in np.log(np.divide(before, after))]
+
+
+def waits_moved_s(seeds: int) -> tuple[list[float], list[float]]:
+    """What the watermark adds to the wait for the first token, and to the whole, on costs that give the post's timings.
+
+    Args:
+        seeds: how many, from 1 up.
+
+    Returns:
+        Median over the requests of a run of the change in each, one a seed: the same request with and without it.
+    """
+    from implementations.itl.calibration import PUBLISHED_RATE
+    from implementations.itl.cost_model import PUBLISHED_MACHINE
+    from implementations.itl.ladder import RUNGS, rung
+
+    first, total = [], []
+    for seed in range(1, seeds + 1):
+        before, after = (
+            virtual_log(rung(name), seed, PUBLISHED_RATE, PUBLISHED_MACHINE, 60.0).requests for name in RUNGS[-2:]
+        )
+        changes = [
+            (late.first_token_s - early.first_token_s, late.finished_s - early.finished_s)
+            for early, late in zip(before, after)
+            if None not in (early.finished_s, late.finished_s, early.first_token_s, late.first_token_s)
+        ]
+        medians = np.median(changes, axis=0).tolist()
+        first.append(medians[0])
+        total.append(medians[1])
+    return first, total
 
 
 # --- questions that need their own runs ------------------------------------------------------------------------

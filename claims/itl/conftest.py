@@ -25,11 +25,35 @@ def ladder(sweep):
 
 
 @pytest.fixture(scope="session")
-def virtual_ladder():
-    """Summaries of the same in virtual time, on this machine's costs: by rung, one a seed."""
+def real_reverse(sweep):
+    """Summaries of one real run a rung, the fixes in reverse order."""
     from claims.experiments import ladder_runs
 
-    return ladder_runs.virtual_ladder(VIRTUAL_SEEDS)
+    return sweep(ladder_runs.real_reverse, [1])[0]
+
+
+@pytest.fixture(scope="session")
+def real_alone(sweep):
+    """Summaries of one real run a fix, each by itself."""
+    from claims.experiments import ladder_runs
+
+    return sweep(ladder_runs.real_alone, [1])[0]
+
+
+@pytest.fixture(scope="session")
+def real_overload(sweep):
+    """Summaries of one real run of the baseline, of five fixes and of all, at the overloading rate."""
+    from claims.experiments import ladder_runs
+
+    return sweep(ladder_runs.real_overload, [1])[0]
+
+
+@pytest.fixture(scope="session")
+def virtual_ladder():
+    """Summaries of the same in virtual time, on this machine's costs: by rung, one a seed."""
+    from claims.experiments import virtual_ladders
+
+    return virtual_ladders.ladder(VIRTUAL_SEEDS)
 
 
 @pytest.fixture(scope="session")

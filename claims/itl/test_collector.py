@@ -20,7 +20,7 @@ def heap_samples(evidence):
 
 @claim("itl.gc-full-scales")
 def test_a_full_collection_grows_in_a_straight_line(evidence, heap_samples):
-    """Shortest of five full collections at each heap size, in eight processes: its correlation with the size."""
+    """Least processor time of five full collections, by heap size, in eight processes: correlation with the size."""
     entries = evidence.given("entries")
     correlations = [np.corrcoef(entries, sample["full_s"])[0, 1] for sample in heap_samples]
     evidence.above(correlations, evidence.given("min_correlation"))
@@ -28,7 +28,7 @@ def test_a_full_collection_grows_in_a_straight_line(evidence, heap_samples):
 
 @claim("itl.gc-freeze-effect")
 def test_a_frozen_heap_is_not_scanned(evidence, heap_samples):
-    """A full collection of start-up heap and token records, in eight processes: time unfrozen over time frozen."""
+    """A full collection of start-up heap and token records, in eight processes: processor time unfrozen over frozen."""
     evidence.above([sample["thawed_s"] / sample["frozen_s"] for sample in heap_samples], evidence.given("min_ratio"))
 
 

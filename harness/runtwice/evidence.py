@@ -46,6 +46,18 @@ _Estimator = Callable[[], stats.Estimate]
 _Decision = Callable[[stats.Estimate, float, int | None], Conclusion]
 
 
+@dataclass(frozen=True)
+class _Plan:
+    """How much n units of a spread can show, and how many units would show so much."""
+
+    detectable: Callable[[float, int], float]
+    needed: Callable[[float, float], int]
+
+
+_EFFECTS = _Plan(stats.detectable_effect, stats.samples_needed)
+_MARGINS = _Plan(stats.detectable_margin, stats.samples_for_margin)
+
+
 class GivenFloat(float):
     """A number that came from the claim's data and must not be reported as measured."""
 
@@ -117,6 +129,14 @@ class Evidence:
     def settings(self, **values: Any) -> None:
         """Record measuring settings (threads, rates, sizes); they enter the fingerprint."""
         self.measuring.update(values)
+
+    def keep(self, name: str, values: ArrayLike) -> None:
+        """Keep numbers in the ledger that no conclusion rests on.
+
+        Raises:
+            EvidenceError: none, or one that is not finite.
+        """
+        self._sample(name, values)
 
     # --- what was measured -------------------------------------------------------------------------------------
 
@@ -270,7 +290,7 @@ class Evidence:
         if self.claim.margin == 0:
             raise EvidenceError("equivalence needs a margin; declare `margin` in claims.toml")
         differences = self._differences(label or "a", a, b)
-        found = _estimated(lambda: stats.sign_flip(differences, confidence=0.9), self.claim.margin, decide_equivalence)
+        found = _estimated(lambda: stats.equivalence(differences), self.claim.margin, decide_equivalence, _MARGINS)
         self._conclude("equivalent", _labelled(label, found))
 
     def smaller_than_noise(self, effects: ArrayLike, repeats: ArrayLike, *, label: str = "") -> None:
@@ -433,24 +453,24 @@ def _refuse_frozen(name: str, changes: NDArray[np.float64]) -> None:
         )
 
 
-def _estimated(estimate: _Estimator, margin: float, decide: _Decision) -> Conclusion:
+def _estimated(estimate: _Estimator, margin: float, decide: _Decision, plan: _Plan = _EFFECTS) -> Conclusion:
     try:
         found = estimate()
     except stats.TooFewSamples as error:
         return Conclusion(Verdict.UNDECIDED, str(error))
     except (stats.BadSample, stats.Degenerate) as error:
         raise EvidenceError(str(error)) from error
-    distance = margin - abs(found.value) if decide is decide_equivalence else abs(found.value)
-    return decide(found, margin, _more(found, distance))
+    distance = abs(margin - abs(found.value)) if decide is decide_equivalence else abs(found.value)
+    return decide(found, margin, _more(found, distance, plan))
 
 
-def _more(estimate: stats.Estimate, distance: float) -> int | None:
+def _more(estimate: stats.Estimate, distance: float, plan: _Plan) -> int | None:
     """How many further samples would settle a `distance`, were the estimate the truth; None where none would."""
-    unit = stats.detectable_effect(1.0, estimate.n, estimate.confidence)
+    unit = plan.detectable(1.0, estimate.n)
     spread = estimate.detectable / unit if unit > 0 else 0.0
     if distance <= 0 or spread <= 0 or not math.isfinite(spread):
         return None
-    return max(1, stats.samples_needed(spread, distance, estimate.confidence) - estimate.n)
+    return max(1, plan.needed(spread, distance) - estimate.n)
 
 
 def _above_half(share: stats.Estimate) -> stats.Estimate:

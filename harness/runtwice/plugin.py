@@ -70,14 +70,16 @@ def pytest_configure(config: pytest.Config) -> None:
         session.load_carried()
     except LedgerError as error:
         raise pytest.UsageError(str(error)) from None
-    _group_by_topic(config)
 
 
-def _group_by_topic(config: pytest.Config) -> None:
-    """Under xdist keep a topic on one worker, so that its shared experiments run once; `--dist` overrules."""
-    given = any(str(argument).startswith("--dist") for argument in config.invocation_params.args)
-    if getattr(config.option, "dist", "no") == "load" and not given:
-        config.option.dist = "loadgroup"
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep a topic on one worker, unless `--dist` was given."""
+    if any(str(argument).startswith("--dist") for argument in config.invocation_params.args):
+        return None
+    from runtwice.scheduling import TopicScheduling  # xdist may not be installed
+
+    return TopicScheduling(config, log)
 
 
 def _progress(config: pytest.Config) -> Progress:
@@ -109,7 +111,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect claims outside the tiers, topics and ids that were asked for; group the rest by topic for xdist."""
+    """Deselect claims outside the tiers, topics and ids that were asked for; mark the topics for `--dist loadgroup`."""
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
     for item in items:
@@ -290,7 +292,7 @@ def _relative(path: Path) -> Path:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:  # noqa: ARG001
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Carry over the row of a resumed run without running the claim again."""
     bound = item.stash.get(BOUND, None)
     if bound is None:
@@ -303,6 +305,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     for when in PHASES:
         item.ihook.pytest_runtest_logreport(report=_carried_report(item, found, when))
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    # The item before tore down only what this one's module did not share; the rest is due now.
+    item.session._setupstate.teardown_exact(nextitem)
     return True
 
 

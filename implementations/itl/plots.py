@@ -51,6 +51,7 @@ def histogram(findings: Findings) -> Figure:
     _label_bars(number, total)
     number.set_ylabel("gaps (thousands)" if total.max() >= 20_000 else "gaps", fontsize=12)
     number.set_title(_title(findings), fontsize=12, loc="left")
+    number.margins(y=0.1)  # room for the counts above the bars
     number.legend(title="primary cause", reverse=True, fontsize=11, title_fontsize=11, frameon=False)
     share.set_ylabel("share of the bin (%)", fontsize=12)
     share.set_ylim(0, 100)

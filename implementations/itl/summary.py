@@ -80,7 +80,8 @@ def _baseline(found: Findings) -> str:
 def _print_tail(out: Console, found: Findings) -> None:
     """Time and count side by side, since they need not agree on what is worst."""
     tail = found.tail
-    title = f"tail: {many(tail.gaps, 'gap')} of {in_ms(tail.threshold_ms)} ms and more (p{tail.q:g}), {in_ms(tail.total_ms)} ms"
+    least = f"{in_ms(tail.threshold_ms)} ms and more (p{tail.q:g})"
+    title = f"tail: {many(tail.gaps, 'gap')} of {least}, {in_ms(tail.total_ms)} ms"
     out.print(Text(f"\n{title}", style="bold"), soft_wrap=True)
     table = _table(out, "label", "share of its time", "primary cause of")
     for label in (*LABELS, *ANSWERS[len(CAUSES) :]):

@@ -16,6 +16,7 @@ HARNESS_ONLY_IN = {
     "jinja2": {"report"},
     "matplotlib": {"report"},
     "distributed": {"sweep.py"},
+    "xdist": {"scheduling.py"},
 }
 IMPLEMENTATIONS = {"numpy", "scipy"}
 IMPLEMENTATIONS_ONLY_IN = {

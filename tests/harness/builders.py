@@ -51,14 +51,14 @@ class Run:
     out: str
     ledger: Path
 
-    @property
-    def document(self):
-        return json.loads(self.ledger.read_text(encoding="utf-8"))
+    def __post_init__(self):
+        """Read the ledger before another run replaces it."""
+        self.document = json.loads(self.ledger.read_text(encoding="utf-8")) if self.ledger.exists() else None
 
     @property
     def rows(self):
         """The rows of the ledger by id; none where nothing was written."""
-        return {row["id"]: row for row in self.document["claims"]["rows"]} if self.ledger.exists() else {}
+        return {row["id"]: row for row in self.document["claims"]["rows"]} if self.document else {}
 
     @property
     def verdicts(self):

@@ -191,7 +191,7 @@ def test_the_watermark_leaves_its_share_free(serve):
 
 def test_a_run_can_be_stopped(serve):
     """What was not served is in the log without a time."""
-    trace = [Arrival(number, 0.0, "moon " * 20, 99, 20, 400) for number in range(4)]
+    trace = [Arrival(number, 0.0, "moon " * 20, 99, 20, 4000) for number in range(4)]
     log = Engine(EngineConfig(), FastModel(), trace, clock=RealClock(), stop_after_s=0.02).run()
     assert not log.drained
     assert any(row.finished_s is None for row in log.requests)
