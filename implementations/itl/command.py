@@ -99,6 +99,8 @@ def partition(
     """
     with _one_line_errors():
         options = Options(tail_percentile, worst, Baseline(*baseline) if baseline else None, trace, between)
+        if between and not trace:
+            raise Refused("--between says which part --trace is to show; there is no --trace")
         if trace and len(logs) > 1:
             raise Refused("--trace takes one log")
         named = [_named(log) for log in logs]

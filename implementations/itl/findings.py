@@ -167,8 +167,8 @@ def bin_edges(low_ms: float, high_ms: float) -> tuple[float, ...]:
     """
     low = math.floor(math.log10(max(low_ms, 1e-3)))
     high = math.floor(math.log10(max(high_ms, 2e-3)))
-    # Rounded to their own digits: 0.15 rather than 0.15000000000000002.
-    ladder = [float(f"{step}e{decade}") for decade in range(low, high + 1) for step in DECADE]
+    # A decade to spare, since a logarithm may be rounded up to the next; 0.15 rather than 0.15000000000000002.
+    ladder = [float(f"{step}e{decade}") for decade in range(low - 1, high + 1) for step in DECADE]
     first = max([edge for edge in ladder if edge <= low_ms], default=ladder[0])
     return (0.0, *(edge for edge in ladder if first <= edge <= max(high_ms, first)), math.inf)
 
@@ -285,3 +285,8 @@ def _lacking(baseline: Baseline) -> str:
 def many(count: int, what: str) -> str:
     """`1 gap`, `2,000 gaps`."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def in_ms(ms: float) -> str:
+    """A length to four digits that count, without an exponent."""
+    return f"{ms:,.0f}" if ms >= 1000 else f"{ms:.4g}"

@@ -18,7 +18,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
-from implementations.itl.findings import Findings
+from implementations.itl.findings import Findings, in_ms
 from implementations.itl.rung_table import STATISTICS, Rungs, median_and_range
 from implementations.itl.tail import ANSWERS
 
@@ -120,10 +120,10 @@ def _label_bars(axes: Axes, total: Counts) -> None:
 
 
 def _title(findings: Findings) -> str:
-    p50, p99, p999, longest = (findings.percentiles_ms[q] for q in (50.0, 99.0, 99.9, 100.0))
+    p50, p99, p999, longest = (in_ms(findings.percentiles_ms[q]) for q in (50.0, 99.0, 99.9, 100.0))
     return (
         f"{Path(findings.source).name}: {findings.gaps:,} gaps of {findings.requests:,} requests\n"
-        f"p50 {p50:.3g}, p99 {p99:.3g}, p99.9 {p999:.3g}, longest {longest:.4g} ms"
+        f"p50 {p50}, p99 {p99}, p99.9 {p999}, longest {longest} ms"
     )
 
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from implementations.itl.backwards import Backwards
 from implementations.itl.event_lines import read_records
 from implementations.itl.event_tables import TABLES, UNKNOWN, Row, Table, table_dtype
 from implementations.itl.events import EventLog
@@ -49,7 +50,7 @@ class Limits:
     """What a log may ask of memory before it is refused.
 
     Args:
-        requests: different requests, some 250 bytes each.
+        requests: different requests, some 250 bytes each (three times that where its lines are out of order).
         evictions: eviction records, some 250 bytes each.
         records: steps, segments and collections between two quiet instants (`stream.py`), some 600 bytes each.
     """
@@ -67,28 +68,6 @@ class Limits:
         most = getattr(self, what)
         if found > most:
             raise ValueError(f"{source}: more than {most} {what}, which would not be read in bounded memory")
-
-
-@dataclass
-class _Emitter:
-    """What is known of the emissions of every request while the lines go by, one place a request."""
-
-    latest_s: NDArray[np.float64] = field(default_factory=lambda: np.full(1024, -np.inf))
-
-    def falls(self, request: NDArray[np.int64], time_s: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Places of the emissions that are earlier than the one listed before them of the same request."""
-        top = int(request.max()) + 1
-        if top > len(self.latest_s):
-            grown = np.full(2 * top, -np.inf)
-            grown[: len(self.latest_s)] = self.latest_s
-            self.latest_s = grown
-        order = np.argsort(request, kind="stable")
-        who, when = request[order], time_s[order]
-        head = np.append(True, who[1:] != who[:-1])
-        before = np.where(head, self.latest_s[who], np.append(-np.inf, when[:-1]))
-        tail = np.append(head[1:], True)
-        self.latest_s[who[tail]] = when[tail]
-        return order[when < before]
 
 
 class Spill:
@@ -113,8 +92,7 @@ class Spill:
         self._steps = self._stack.enter_context((folder / "steps").open("w+b"))
         self.n_steps = 0
         self._top_step = (UNKNOWN, "")
-        self._emitter = _Emitter()
-        self._suspects: dict[int, tuple[str, float]] = {}
+        self._backwards = Backwards()
 
     def __enter__(self) -> Spill:
         return self
@@ -186,7 +164,7 @@ class Spill:
             extents["begin_s"], extents["until_s"] = begin_s[some], until_s[some]
             extents["records"] = records[some]
             self.extents.append(extents)
-        self._refuse_backwards(steps)
+        self._backwards.refuse(self.emissions.buckets(RUN_ROWS), steps, self.requests)
         return self
 
     def _runs(self, name: str, dtype: Any, key: str) -> Runs:
@@ -217,9 +195,8 @@ class Spill:
             self.first_s, self.last_s = min(self.first_s, float(known.min())), max(self.last_s, float(known.max()))
 
     def _add_emissions(self, rows: Table, name: Name) -> None:
-        for place in self._emitter.falls(rows["request"], rows["time_s"]):
-            listed_first = (name(int(place)), float(rows["time_s"][place]))
-            self._suspects.setdefault(int(rows["request"][place]), listed_first)
+        for place in self._backwards.falls(rows["request"], rows["time_s"]).tolist():
+            self._backwards.suspect(int(rows["request"][place]), name(place), float(rows["time_s"][place]))
         listed = np.empty(len(rows), EMISSION)
         for column in ("request", "time_s", "step"):
             listed[column] = rows[column]
@@ -247,36 +224,6 @@ class Spill:
             np.add.at(records, segments["step"], 1)
         return begin_s, until_s, records
 
-    def _refuse_backwards(self, steps: Rows) -> None:
-        """Refuses requests whose emissions fall along the lines and also along the ends of their steps.
-
-        Lines may come in any order, so falling along them proves nothing if every emission names its step. In
-        order of time a later emission must then not have an earlier key of (end of step, line).
-        """
-        keys: dict[int, tuple[float, tuple[float, int], tuple[float, int]]] = {}
-        nothing = (-math.inf, -1)
-        for request, time_s, step, place in self._suspicious():
-            if not 0 <= step < self.n_steps:
-                raise self._backwards(request)
-            key = (float(steps["end_s"][step]), place)
-            when, top, before = keys.get(request, (-math.inf, nothing, nothing))
-            if time_s > when:
-                when, top, before = time_s, nothing, max(top, before)
-            if key < before:
-                raise self._backwards(request)
-            keys[request] = (when, max(top, key), before)
-
-    def _backwards(self, request: int) -> ValueError:
-        name, time_s = self._suspects[request]
-        return ValueError(f"{name}: request {self.requests[request]} emits at {time_s} s, before its predecessor")
-
-    def _suspicious(self) -> Iterator[tuple[int, float, int, int]]:
-        if not self._suspects:
-            return
-        suspects = np.array(sorted(self._suspects))
-        for rows in self.emissions.buckets(RUN_ROWS):
-            yield from rows[np.isin(rows["request"], suspects)].tolist()
-
 
 def spill_lines(path: Path, folder: Path, limits: Limits | None = None) -> Spill:
     """Reads a JSON-lines log into files of a folder.
@@ -285,24 +232,29 @@ def spill_lines(path: Path, folder: Path, limits: Limits | None = None) -> Spill
         ValueError: a line that is no record, or a record that cannot be meant; the message says file, line and fault.
         OSError: the file cannot be read.
     """
-    spill = Spill(str(path), folder, limits)
-    try:
+    with _closed_if_refused(Spill(str(path), folder, limits)) as spill:
         with path.open("rb") as file:
             _read(spill, read_records(file, str(path)))
         return spill.finish()
-    except BaseException:
-        spill.close()
-        raise
 
 
 def spill_log(log: EventLog, source: str, folder: Path, limits: Limits | None = None) -> Spill:
     """Writes a log that is in memory into files of a folder."""
-    spill = Spill(source, folder, limits)
-    for table, array in log.tables():
-        for first in range(0, len(array), RUN_ROWS):
-            rows = array[first : first + RUN_ROWS]
-            spill.add(table, _numbered(spill, table, rows), _by_place(f"{source}: {table.removesuffix('s')}", first))
-    return spill.finish()
+    with _closed_if_refused(Spill(source, folder, limits)) as spill:
+        for table, array in log.tables():
+            for first in range(0, len(array), RUN_ROWS):
+                rows, what = array[first : first + RUN_ROWS], f"{source}: {table.removesuffix('s')}"
+                spill.add(table, _numbered(spill, table, rows), _by_place(what, first))
+        return spill.finish()
+
+
+@contextmanager
+def _closed_if_refused(spill: Spill) -> Iterator[Spill]:
+    try:
+        yield spill
+    except BaseException:
+        spill.close()
+        raise
 
 
 def _by_place(what: str, first: int) -> Name:

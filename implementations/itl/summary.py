@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from implementations.itl.findings import Findings, WorstGap, many, percentile_name
+from implementations.itl.findings import Findings, WorstGap, in_ms, many, percentile_name
 from implementations.itl.rung_table import STATISTICS, Rungs, median_and_range
 from implementations.itl.tail import ANSWERS
 from implementations.itl.timeline import CAUSES, LABELS
@@ -62,7 +62,7 @@ def _counts(found: Findings) -> str:
 
 
 def _percentiles(found: Findings) -> str:
-    shown = (f"{percentile_name(q)} {_ms(ms)}" for q, ms in found.percentiles_ms.items())
+    shown = (f"{percentile_name(q)} {in_ms(ms)}" for q, ms in found.percentiles_ms.items())
     return f"gap in ms: {', '.join(shown)}"
 
 
@@ -72,15 +72,16 @@ def _baseline(found: Findings) -> str:
         return "baseline of a captured step: none"
     at = f" at size {line.only_size} only" if line.only_size is not None else ""
     how = "given" if found.baseline_given else "fitted to this log"
-    return f"baseline of a captured step: {line.slope_ms:.4g} ms a sequence + {line.intercept_ms:.4g} ms{at} ({how})"
+    sign = "-" if line.intercept_ms < 0 else "+"
+    height = f"{sign} {abs(line.intercept_ms):.4g} ms"
+    return f"baseline of a captured step: {line.slope_ms:.4g} ms a sequence {height}{at} ({how})"
 
 
 def _print_tail(out: Console, found: Findings) -> None:
     """Time and count side by side, since they need not agree on what is worst."""
     tail = found.tail
-    title = (
-        f"tail: {many(tail.gaps, 'gap')} of {_ms(tail.threshold_ms)} ms and more (p{tail.q:g}), {_ms(tail.total_ms)} ms"
-    )
+    least = f"{in_ms(tail.threshold_ms)} ms and more (p{tail.q:g})"
+    title = f"tail: {many(tail.gaps, 'gap')} of {least}, {in_ms(tail.total_ms)} ms"
     out.print(Text(f"\n{title}", style="bold"), soft_wrap=True)
     table = _table(out, "label", "share of its time", "primary cause of")
     for label in (*LABELS, *ANSWERS[len(CAUSES) :]):
@@ -116,9 +117,9 @@ def _print_worst(out: Console, worst: Sequence[WorstGap]) -> None:
     table.columns[-1].justify, table.columns[-2].justify = "left", "left"
     for gap in worst:
         parts = sorted(gap.parts_ms.items(), key=lambda part: -part[1])
-        shown = ", ".join(f"{label} {_ms(ms)}" for label, ms in parts if ms > WORTH_NAMING * gap.gap_ms)
+        shown = ", ".join(f"{label} {in_ms(ms)}" for label, ms in parts if ms > WORTH_NAMING * gap.gap_ms)
         table.add_row(
-            _ms(gap.gap_ms), _printable(gap.request), f"{gap.start_s:.6f}", f"{gap.end_s:.6f}", gap.cause, shown
+            in_ms(gap.gap_ms), _printable(gap.request), f"{gap.start_s:.6f}", f"{gap.end_s:.6f}", gap.cause, shown
         )
     out.print(table)
 
@@ -140,9 +141,4 @@ def _range(values: list[float]) -> str:
     if not values:
         return ""
     middle, low, high = median_and_range(values)
-    return _ms(middle) if len(values) == 1 else f"{_ms(middle)} ({_ms(low)} to {_ms(high)})"
-
-
-def _ms(ms: float) -> str:
-    """Four digits that count, without an exponent."""
-    return f"{ms:,.0f}" if ms >= 1000 else f"{ms:.4g}"
+    return in_ms(middle) if len(values) == 1 else f"{in_ms(middle)} ({in_ms(low)} to {in_ms(high)})"
