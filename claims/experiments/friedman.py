@@ -28,12 +28,11 @@ Config = Mapping[str, Any]
 @cache
 def data(seed: int = POST_SEED) -> tuple[Any, Any]:
     """The 560 training rows that the posts score on, or those of another draw of the same problem."""
-    from sklearn.datasets import make_friedman1
-    from sklearn.model_selection import train_test_split
+    from sklearn import datasets, model_selection
 
-    X, y = make_friedman1(n_samples=800, noise=1.0, random_state=seed)
-    X_train, _, y_train, _ = train_test_split(X, y, test_size=0.3, random_state=seed)
-    return X_train, y_train
+    features, target = datasets.make_friedman1(random_state=seed, noise=1.0, n_samples=800)
+    parts = model_selection.train_test_split(features, target, random_state=seed, test_size=0.3)
+    return parts[0], parts[2]
 
 
 def score(config: Config, seed: int = POST_SEED) -> float:

@@ -26,11 +26,12 @@ Config = Mapping[str, Any]
 @cache
 def data(seed: int = POST_SEED) -> tuple[Any, Any, Any, Any]:
     """Training and validation part, 1,050 and 450 rows: X, X, y, y."""
-    from sklearn.datasets import make_classification
-    from sklearn.model_selection import train_test_split
+    from sklearn import datasets, model_selection
 
-    X, y = make_classification(n_samples=1500, n_features=15, n_informative=6, flip_y=0.03, random_state=seed)
-    return tuple(train_test_split(X, y, test_size=0.3, random_state=seed, stratify=y))
+    shape = {"n_informative": 6, "n_features": 15, "n_samples": 1500, "flip_y": 0.03}
+    features, target = datasets.make_classification(random_state=seed, **shape)
+    parts = model_selection.train_test_split(features, target, stratify=target, random_state=seed, test_size=0.3)
+    return tuple(parts)
 
 
 def model(config: Config, n_estimators: int, *, warm_start: bool = True) -> Any:

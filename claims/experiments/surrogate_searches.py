@@ -44,7 +44,7 @@ def forest() -> Any:
     """The post's surrogate."""
     from sklearn.ensemble import RandomForestRegressor
 
-    return RandomForestRegressor(n_estimators=60, min_samples_leaf=2, random_state=0)
+    return RandomForestRegressor(random_state=0, min_samples_leaf=2, n_estimators=60)
 
 
 # --- real fits ----------------------------------------------------------------------------------------------------
