@@ -114,7 +114,11 @@ def test_tpe_leads_and_its_lead_grows(evidence, leads):
     evidence.above(lead[max(budgets)], lead[min(budgets)], paired=True, label="growth")
 
 
-@claim("sheet.any-budget-small-grid")
+@claim(
+    "sheet.any-budget-small-grid",
+    expect="undecided",
+    because="within 0.003 in four cases of five; 0.0001 [-0.0045, 0.0053] for 16 trials over three parameters",
+)
 def test_what_an_audit_trail_costs(evidence, searches):
     """Random search's mean best ahead of the grid's by less than a seed's deviation, by data set."""
     for d, grids in evidence.given("levels").items():
