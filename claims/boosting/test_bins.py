@@ -105,6 +105,7 @@ def _lightgbms_tree(X, y, **settings):
 @claim("boosting.histogram-binning")
 def test_splits_come_from_bins(evidence):
     """With a bin for each value LightGBM's tree is the exact one; with few bins its thresholds are among the bins'."""
+    from claims.experiments import canaries
     from claims.experiments.generated_sets import surface
     from implementations.boosting.exact import SortedColumns, cart
     from implementations.boosting.tree import Growth
@@ -116,6 +117,9 @@ def test_splits_come_from_bins(evidence):
     gains = np.sort(dump.split_gain.dropna().to_numpy())
     evidence.identical(gains, np.sort(exact.gain[exact.gain > 0]), label="gains")
     evidence.identical(booster.predict(X), part.y.mean() + exact.predict(X), label="predictions")
+    evidence.figure("canary_lightgbm", canaries.searched_loss("lightgbm"))
+    for bins in (15, 1023):
+        evidence.figure(f"canary_bins_{bins}", canaries.loss_at(bins))
     few = int(evidence.given("few_bins"))
     _, coarse = _lightgbms_tree(part.X, part.y, max_bin=few, num_leaves=31)
     thresholds = coarse.groupby("split_feature").threshold.nunique()

@@ -33,10 +33,12 @@ def test_leaves_and_gains_have_both_derivatives(evidence):
     """Leaves, gains and covers of XGBoost's dump of one tree against our tree's, for two losses and three ridges."""
     import xgboost
 
+    from claims.experiments import canaries
     from claims.experiments.generated_sets import Part, surface, two_classes
     from implementations.boosting.exact import SortedColumns, grow
     from implementations.boosting.tree import Growth
 
+    evidence.figure("canary_xgboost", canaries.searched_loss("xgboost"))
     (labels,), (values,) = two_classes(0, (evidence.given("rows"),)), surface(0, (evidence.given("rows"),))
     half = np.full(len(labels), 0.5)
     values = Part(values.X, values.y - values.y.mean())  # far from 0 a gain is a small difference of large scores
