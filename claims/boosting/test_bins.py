@@ -20,7 +20,11 @@ def test_coarser_bins_can_win(evidence, bin_losses):
     evidence.above([one["1023"] for one in runs], [one["15"] for one in runs], paired=True)
 
 
-@claim("boosting.bins-buy-variance")
+@claim(
+    "boosting.bins-buy-variance",
+    expect="refuted",
+    because="refits vary less at 1,023 bins than at 15, and on ripples the finer bins have the lower loss by 0.16",
+)
 def test_finer_bins_buy_no_accuracy(evidence, bin_losses, sweep):
     """Variance of refits at 1,023 bins above that at 15, and test loss above it too, on three kinds of data."""
     from claims.experiments import bin_counts

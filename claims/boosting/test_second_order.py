@@ -16,7 +16,11 @@ def test_second_order_is_ahead_at_an_equal_rate(evidence, order_losses):
     evidence.above(first, second, paired=True)
 
 
-@claim("boosting.second-order-never-caught")
+@claim(
+    "boosting.second-order-never-caught",
+    expect="refuted",
+    because="first order gets 0.018 below it at four times the rate and 0.015 below it in a thousand rounds",
+)
 def test_first_order_stays_behind(evidence, order_losses, sweep):
     """Best test loss of first order, with four times the rate and in ten times the rounds, above second order's."""
     from claims.experiments import boosting_orders

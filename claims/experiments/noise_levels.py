@@ -11,7 +11,7 @@ from implementations.boosting.gradient import GradientBooster
 from implementations.boosting.loss import SquaredError
 from implementations.boosting.tree import Growth
 
-NOISES = (0.5, 1.0, 3.0, 5.0, 7.0)
+NOISES = (1.0, 3.0, 5.0, 7.0)
 
 
 def errors_by_noise(seed: int) -> dict[str, dict[str, float]]:

@@ -15,7 +15,11 @@ def test_losses_by_order_of_growth(evidence, growth_losses):
     evidence.figure("loss_depthwise", np.mean([one["depthwise"] for one in runs]))
 
 
-@claim("tuning.leafwise-wins")
+@claim(
+    "tuning.leafwise-wins",
+    expect="refuted",
+    because="it wins by 0.015 with 100 trees on clusters, loses by 0.008 with 400 there and 0.031 on a cut surface",
+)
 def test_leaf_wise_generalises_better(evidence, growth_losses):
     """Test loss of depth-wise trees above that of leaf-wise ones of the same size, by kind of data and tree count."""
     runs = growth_losses(evidence.given("seeds"))
@@ -24,7 +28,11 @@ def test_leaf_wise_generalises_better(evidence, growth_losses):
         evidence.above(level, leaf, paired=True, label=name)
 
 
-@claim("tuning.num-leaves-danger")
+@claim(
+    "tuning.num-leaves-danger",
+    expect="refuted",
+    because="the default is better by 0.017 on 500 rows and by 0.054 on 2,000; with 1 row a leaf and 500 rows they tie",
+)
 def test_the_default_overfits_small_data(evidence):
     """Test loss of LightGBM's default leaves above that of leaves tied to a depth of 3, and no warning given."""
     from claims.experiments.growth_orders import leaf_losses
