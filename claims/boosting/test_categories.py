@@ -42,7 +42,11 @@ def test_out_of_fold_costs_something(evidence, encoding_losses):
     evidence.above(losses["out of fold"], losses["drop"], paired=True)
 
 
-@claim("boosting.drop-beats-encodings")
+@claim(
+    "boosting.drop-beats-encodings",
+    expect="within noise",
+    because="naive and smoothed are 0.61 and 0.36 worse; out-of-fold, leave-one-out, ordered, CatBoost's within 0.001",
+)
 def test_dropping_beats_every_encoding(evidence, encoding_losses, sweep):
     """Test loss with each encoding, and with CatBoost's own, above that without the column."""
     from claims.experiments import encoded_columns
@@ -61,10 +65,12 @@ def test_dropping_beats_every_encoding(evidence, encoding_losses, sweep):
 @claim("boosting.ordered-target-statistics")
 def test_a_row_is_not_seen_by_its_own_number(evidence):
     """Numbers that move when a row's target is turned, naive and ordered; and CatBoost on labels that mean nothing."""
+    from claims.experiments import canaries
     from claims.experiments.encoded_columns import catboost_classifier
     from claims.experiments.generated_sets import log_loss
     from implementations.boosting.ordered_target import naive, ordered
 
+    evidence.figure("canary_catboost", canaries.catboost_loss())
     rng = np.random.default_rng(0)
     n = evidence.given("rows")
     category, y, order = rng.integers(0, evidence.given("levels"), n), rng.integers(0, 2, n) * 1.0, rng.permutation(n)

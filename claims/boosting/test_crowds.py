@@ -58,7 +58,11 @@ def test_unlimited_depth_is_worse_than_stumps(evidence, depth_errors):
     evidence.above(deep, stumps, paired=True)
 
 
-@claim("boosting.adaboost-noise-sensitivity")
+@claim(
+    "boosting.adaboost-noise-sensitivity",
+    expect="refuted",
+    because="it loses 5 to 8 points more than log-loss boosting of the same trees, 1.6 fewer than bagged full trees",
+)
 def test_adaboost_loses_most_to_turned_labels(evidence, flip_costs):
     """Accuracy lost by AdaBoost above that of log-loss boosting of the same trees, and above bagging's."""
     costs = flip_costs(evidence.given("seeds"))

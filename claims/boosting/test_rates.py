@@ -5,7 +5,11 @@ import numpy as np
 from runtwice import claim
 
 
-@claim("boosting.lr-trees-product")
+@claim(
+    "boosting.lr-trees-product",
+    expect="refuted",
+    because="the product stays within 15% on 2 data sets of 12, though its medians are 11.9, 13.2 and 13.6",
+)
 def test_rate_times_trees_stays(evidence, rate_curves, sweep):
     """Rate times early-stopped trees at three rates, ours and LightGBM's, a curve a data set."""
     from claims.experiments import learning_rates
@@ -21,18 +25,23 @@ def test_rate_times_trees_stays(evidence, rate_curves, sweep):
         evidence.figure(f"product_lr_{rate}", products)
 
 
-@claim("boosting.one-parameter")
+@claim(
+    "boosting.one-parameter",
+    expect="refuted",
+    because="the loss at a rate of 0.3 is 4.3% above that at 0.03",
+)
 def test_every_rate_reaches_the_same_loss(evidence, rate_curves):
-    """Best test loss at the largest rate minus that at the smallest, beside refits on bootstrap samples at one rate."""
-    large, small = evidence.given("learning_rates")
+    """Test loss where validation stops at a larger rate, relative to that at the smallest."""
+    *larger, small = evidence.given("learning_rates")
     curves = rate_curves(evidence.given("seeds"))
-    effects = [one[str(large)]["test_loss"] - one[str(small)]["test_loss"] for one in curves]
-    evidence.smaller_than_noise(effects, [one["refits"] for one in curves])
+    for rate in larger:
+        ratios = [one[str(rate)]["test_loss"] / one[str(small)]["test_loss"] for one in curves]
+        evidence.equivalent(ratios, 1.0, label=f"{rate} beside {small}")
 
 
 @claim("boosting.halve-rate-double-trees")
 def test_half_the_rate_takes_twice_the_trees(evidence, rate_curves):
-    """Trees to come down to a validation loss that both rates reach, as a power of two."""
+    """Trees that each rate of a pair needs for nine tenths of the fall of the validation loss, as a power of two."""
     from claims.experiments.learning_rates import rounds_to_level
 
     factors = []

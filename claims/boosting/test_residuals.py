@@ -103,7 +103,7 @@ def test_thirty_lines_match_the_library(evidence):
     """Lines of a booster around an imported tree, and its predictions beside scikit-learn's."""
     from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
-    from claims.experiments import short_booster
+    from claims.experiments import canaries, short_booster
     from claims.experiments.generated_sets import moons, surface
 
     trees = int(evidence.given("trees"))
@@ -115,6 +115,7 @@ def test_thirty_lines_match_the_library(evidence):
         theirs = library(n_estimators=trees, random_state=0).fit(train.X, train.y)
         raw = theirs.decision_function(test.X) if classify else theirs.predict(test.X)
         evidence.identical(short_booster.score_of(model, test.X), raw, label="predictions")
+    evidence.figure("canary_subsampled", canaries.boosted_error())
     lines = short_booster.line_count()
     evidence.identical(lines <= evidence.given("lines"), True, label=f"{lines} lines")
 

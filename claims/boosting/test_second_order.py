@@ -16,7 +16,11 @@ def test_second_order_is_ahead_at_an_equal_rate(evidence, order_losses):
     evidence.above(first, second, paired=True)
 
 
-@claim("boosting.second-order-never-caught")
+@claim(
+    "boosting.second-order-never-caught",
+    expect="refuted",
+    because="first order gets 0.018 below it at four times the rate and 0.015 below it in a thousand rounds",
+)
 def test_first_order_stays_behind(evidence, order_losses, sweep):
     """Best test loss of first order, with four times the rate and in ten times the rounds, above second order's."""
     from claims.experiments import boosting_orders
@@ -33,10 +37,12 @@ def test_leaves_and_gains_have_both_derivatives(evidence):
     """Leaves, gains and covers of XGBoost's dump of one tree against our tree's, for two losses and three ridges."""
     import xgboost
 
+    from claims.experiments import canaries
     from claims.experiments.generated_sets import Part, surface, two_classes
     from implementations.boosting.exact import SortedColumns, grow
     from implementations.boosting.tree import Growth
 
+    evidence.figure("canary_xgboost", canaries.searched_loss("xgboost"))
     (labels,), (values,) = two_classes(0, (evidence.given("rows"),)), surface(0, (evidence.given("rows"),))
     half = np.full(len(labels), 0.5)
     values = Part(values.X, values.y - values.y.mean())  # far from 0 a gain is a small difference of large scores

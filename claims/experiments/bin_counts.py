@@ -20,10 +20,11 @@ def bin_losses(seed: int) -> dict[str, dict[str, float]]:
         "surface": cut_surface(seed, SIZES),
         "ripples": ripples(seed, SIZES),
     }
-    return {name: {str(bins): _loss(*parts, bins) for bins in BINS} for name, parts in sets.items()}
+    return {name: {str(bins): loss_at(*parts, bins) for bins in BINS} for name, parts in sets.items()}
 
 
-def _loss(train: Part, test: Part, bins: int) -> float:
+def loss_at(train: Part, test: Part, bins: int) -> float:
+    """Test log loss at this many bins."""
     return log_loss(test.y, _fitted(train, bins, "binary").predict(test.X))
 
 

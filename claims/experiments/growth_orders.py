@@ -49,3 +49,18 @@ def _ours(train: Part, test: Part) -> dict[str, float]:
         booster = HistogramBooster(LogLoss(), growth=growth, num_leaves=LEAVES, order=order)  # type: ignore[arg-type]
         losses[name] = log_loss(test.y, booster.fit(train.X, train.y, 50).predict(test.X))
     return losses
+
+
+def leaf_losses(seed: int, rows: int, least: int, depth: int) -> tuple[float, float]:
+    """Test loss of a hundred of LightGBM's trees: with its default of leaves, and with leaves tied to a depth."""
+    import lightgbm
+
+    clean, test = two_classes(seed, (rows, 2000), flipped=0.0)
+    train = with_flips(clean, 0.2, seed)
+    fixed = {"objective": "binary", "min_data_in_leaf": least, "num_threads": 1, "verbosity": -1}
+    tied = {"max_depth": depth, "num_leaves": 2**depth - 1}
+    default, bound = (
+        log_loss(test.y, lightgbm.train({**fixed, **limits}, lightgbm.Dataset(train.X, train.y), 100).predict(test.X))
+        for limits in ({"force_col_wise": True}, {"force_col_wise": True, **tied})
+    )
+    return default, bound

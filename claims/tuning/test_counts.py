@@ -70,9 +70,13 @@ def test_stopping_helps_boosting_alone(evidence, long_runs):
     evidence.above(np.multiply(1 + worth, stopped["bagging"]), full["bagging"], paired=True, label="bagging")
 
 
-@claim("tuning.bagging-wins-noisy")
+@claim(
+    "tuning.bagging-wins-noisy",
+    expect="within noise",
+    because="at a noise of 7 the two errors are equal, 58.7 and 58.6",
+)
 def test_bagging_wins_where_it_is_noisy(evidence, sweep):
-    """Bagging's error above boosting's on the clean surface, and below it on the noisy one."""
+    """Bagging's error over boosting's on the clean surface, and boosting's over bagging's on the noisy one, above 1."""
     from claims.experiments import noise_levels
 
     runs = sweep(noise_levels.errors_by_noise, range(evidence.given("seeds")))
@@ -83,8 +87,11 @@ def test_bagging_wins_where_it_is_noisy(evidence, sweep):
     }
     for (model, level), values in errors.items():
         evidence.figure(f"{model}_best_{level}", np.mean(values))
-    evidence.above(errors["bagging", "clean"], errors["boosting", "clean"], paired=True, label="clean")
-    evidence.above(errors["boosting", "noisy"], errors["bagging", "noisy"], paired=True, label="noisy")
+    for noise in noise_levels.NOISES:
+        over = np.divide(*([one[str(noise)][model] for one in runs] for model in ("boosting", "bagging")))
+        evidence.settings(**{f"boosting over bagging at noise {noise:g}": float(over.mean())})
+    for level, worse, better in (("clean", "bagging", "boosting"), ("noisy", "boosting", "bagging")):
+        evidence.above(np.divide(errors[worse, level], errors[better, level]), 1.0, label=level)
 
 
 @claim("tuning.forest-500")

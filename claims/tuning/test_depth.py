@@ -46,6 +46,7 @@ def test_boosting_has_a_best_depth(evidence, depth_errors):
 )
 def test_what_a_full_tree_leaves(evidence):
     """Share of the squared residual left after each round of full trees, beside the power of the rate."""
+    from claims.experiments import canaries
     from claims.experiments.generated_sets import surface
     from implementations.boosting.gradient import GradientBooster
     from implementations.boosting.loss import SquaredError
@@ -57,11 +58,16 @@ def test_what_a_full_tree_leaves(evidence):
     booster.fit(train.X, train.y, rounds)
     left = booster.staged_loss(train.X, train.y) * 2 / train.y.var()
     evidence.figure("left_after_first_round", left[0])
+    evidence.figure("canary_forest", canaries.forest_error())
     evidence.identical(left, (1 - rate) ** (2 * np.arange(1, rounds + 1)), label="shares")
     evidence.identical(left[0], 0.0, label="nothing is left")
 
 
-@claim("tuning.depth-3-to-6")
+@claim(
+    "tuning.depth-3-to-6",
+    expect="refuted",
+    because="keeping to the range costs 3.0% on a noisy surface and 9.6% on an additive one, where depth 1 is best",
+)
 def test_the_range_costs_nothing(evidence, sweep):
     """Test loss at the depth chosen from 3 to 6, relative to that of the depth chosen from all, by kind of data."""
     from claims.experiments import depth_choices
@@ -78,7 +84,11 @@ def test_the_range_costs_nothing(evidence, sweep):
         evidence.equivalent(ratios, 1.0, label=str(name))
 
 
-@claim("tuning.depth-biggest-lever")
+@claim(
+    "tuning.depth-biggest-lever",
+    expect="refuted",
+    because="true on clusters and on the clean surface; on the noisy one another knob moves the loss 6 points further",
+)
 def test_depth_moves_the_loss_most(evidence, lever_curves):
     """How far the test loss moves along the depth, above how far it moves along any other knob."""
     from claims.experiments.levers import reach
@@ -91,7 +101,11 @@ def test_depth_moves_the_loss_most(evidence, lever_curves):
         evidence.above(depth, others, paired=True, label=str(name))
 
 
-@claim("tuning.capacity-by-trees")
+@claim(
+    "tuning.capacity-by-trees",
+    expect="within noise",
+    because="few deep trees lose 106% and 14% on the surfaces, and nothing on clusters",
+)
 def test_shallow_and_many_beats_deep_and_few(evidence, sweep):
     """Test loss of few deep trees above that of many shallow ones, each at its best rate, relative to the latter."""
     from claims.experiments import depth_choices

@@ -15,7 +15,11 @@ def test_losses_by_order_of_growth(evidence, growth_losses):
     evidence.figure("loss_depthwise", np.mean([one["depthwise"] for one in runs]))
 
 
-@claim("tuning.leafwise-wins")
+@claim(
+    "tuning.leafwise-wins",
+    expect="refuted",
+    because="it wins by 0.015 with 100 trees on clusters, loses by 0.008 with 400 there and 0.031 on a cut surface",
+)
 def test_leaf_wise_generalises_better(evidence, growth_losses):
     """Test loss of depth-wise trees above that of leaf-wise ones of the same size, by kind of data and tree count."""
     runs = growth_losses(evidence.given("seeds"))
@@ -27,24 +31,19 @@ def test_leaf_wise_generalises_better(evidence, growth_losses):
 @claim(
     "tuning.num-leaves-danger",
     expect="refuted",
-    because="by LightGBM's own minimum of 20 rows a leaf its default loses nothing, -0.017 [-0.032, -0.002]",
+    because="the default is better by 0.017 on 500 rows and by 0.054 on 2,000; with 1 row a leaf and 500 rows they tie",
 )
 def test_the_default_overfits_small_data(evidence):
     """Test loss of LightGBM's default leaves above that of leaves tied to a depth of 3, and no warning given."""
-    import lightgbm
+    from claims.experiments.growth_orders import leaf_losses
 
-    from claims.experiments.generated_sets import log_loss, two_classes, with_flips
-
-    depth = int(evidence.given("depth"))
     for rows in evidence.given("rows"):
-        losses = {"default": [], "tied": []}
-        for seed in range(evidence.given("seeds")):
-            clean, test = two_classes(seed, (rows, 2000), flipped=0.0)
-            train = with_flips(clean, 0.2, seed)
-            for name, limits in (("default", {}), ("tied", {"max_depth": depth, "num_leaves": 2**depth - 1})):
-                fixed = {"objective": "binary", "num_threads": 1, "verbosity": -1, "force_col_wise": True}
-                with warnings.catch_warnings():
-                    warnings.simplefilter("error")  # silently: a warning would be an error here
-                    booster = lightgbm.train({**fixed, **limits}, lightgbm.Dataset(train.X, train.y), 100)
-                losses[name].append(log_loss(test.y, booster.predict(test.X)))
-        evidence.above(losses["default"], losses["tied"], paired=True, label=f"{rows} rows")
+        for least in evidence.given("least_rows"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # silently: a warning would be an error here
+                runs = [
+                    leaf_losses(seed, int(rows), int(least), int(evidence.given("depth")))
+                    for seed in range(evidence.given("seeds"))
+                ]
+            default, tied = zip(*runs)
+            evidence.above(default, tied, paired=True, label=f"{rows} rows, {least} or more a leaf")

@@ -7,16 +7,20 @@ from runtwice import claim
 
 @claim("tuning.order")
 def test_the_printed_order_is_as_good_as_any(evidence, sweep):
-    """Test loss reached in the reversed order, relative to the printed one, above 1."""
+    """Log of the test loss reached in the reversed order over that in the printed one, mean of three kinds of data."""
     from claims.experiments import levers
 
     runs = sweep(levers.one_after_the_other, range(evidence.given("seeds")))
-    for name in evidence.given("sets"):
-        ratios = [run[str(name)]["reversed"] / run[str(name)]["printed"] for run in runs]
-        evidence.above(ratios, 1.0, label=str(name))
+    sets = [str(name) for name in evidence.given("sets")]
+    excess = [np.mean([np.log(run[name]["reversed"] / run[name]["printed"]) for name in sets]) for run in runs]
+    evidence.above(excess, 0.0)
 
 
-@claim("tuning.subsample-mild")
+@claim(
+    "tuning.subsample-mild",
+    expect="within noise",
+    because="sampling moves the loss as far as depths 3 to 6 do on clusters and on the noisy surface",
+)
 def test_sampling_moves_the_loss_less_than_depth(evidence, lever_curves):
     """How far the test loss moves over depths 3 to 6, above how far over shares of 0.6 to 1 of rows or columns."""
     from claims.experiments.levers import KNOBS, reach
@@ -46,10 +50,15 @@ def test_the_other_knobs_are_noise(evidence, lever_curves):
             gains = table[:, :1] - table[:, 1:]
             best = int(gains.mean(axis=0).argmax())
             beyond.append(gains[:, best].mean() > 2 * gains[:, best].std(ddof=1))
-    evidence.figure("knobs_beyond_noise_of_12", sum(beyond))
+    most = int(evidence.given("most"))
+    evidence.identical(sum(beyond) <= most, True, label=f"{sum(beyond)} of {len(beyond)}")
 
 
-@claim("tuning.last-two-points")
+@claim(
+    "tuning.last-two-points",
+    expect="refuted",
+    because="a search gains -0.2 and 0.4 points",
+)
 def test_a_search_is_worth_two_points(evidence, sweep):
     """Accuracy points that a search gains over the defaults on clean labels, beside two."""
     from claims.experiments import levers
