@@ -43,7 +43,7 @@ def test_the_optimum_of_more_weights_is_no_worse(evidence):
 @claim(
     "voting.blend.twelve-overfit-less",
     expect="refuted",
-    because="twelve optimal weights are more optimistic: by 0.118 on 40 rows, 95% interval 0.084 to 0.153, over 12 data sets",
+    because="twelve optimal weights are more optimistic: by 0.118 on 40 rows (0.084 to 0.153), over 12 data sets",
 )
 def test_optimism_of_four_and_of_twelve(evidence, blends):
     """Optimism of optimal blends of four against those of twelve on the same holdouts, one pair a data set."""
@@ -62,7 +62,7 @@ def test_optimism_of_four_and_of_twelve(evidence, blends):
 @claim(
     "voting.blend.simplex-explains",
     expect="refuted",
-    because="bound weights are less optimistic than free ones, but twelve of them are more so than four, by 0.118 (0.084 to 0.153)",
+    because="bound weights are less optimistic than free ones, but twelve are more so than four: 0.118 (0.084 to 0.153)",
 )
 def test_the_bound_and_the_number_of_weights(evidence, data_sets, blends):
     """Optimism of free weights against the simplex's, for four and for twelve; and of four against twelve."""
