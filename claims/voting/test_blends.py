@@ -62,7 +62,7 @@ def test_optimism_of_four_and_of_twelve(evidence, blends):
 @claim(
     "voting.blend.simplex-explains",
     expect="refuted",
-    because="bound weights are less optimistic than free ones, but twelve are more so than four: 0.118 (0.084 to 0.153)",
+    because="bound weights are less optimistic than free ones, but twelve more so than four: 0.118 (0.084 to 0.153)",
 )
 def test_the_bound_and_the_number_of_weights(evidence, data_sets, blends):
     """Optimism of free weights against the simplex's, for four and for twelve; and of four against twelve."""
