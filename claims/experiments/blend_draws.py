@@ -33,6 +33,7 @@ class Blended:
         average: of the plain average on the test rows.
         average_holdout: of the plain average on the rows the blend was fitted to.
         fresh: of the blend on as many other rows of the pool, where there are as many.
+        average_fresh: of the plain average on those.
     """
 
     holdout: float
@@ -40,6 +41,7 @@ class Blended:
     average: float
     average_holdout: float
     fresh: float
+    average_fresh: float
 
     @property
     def optimism(self) -> float:
@@ -50,6 +52,12 @@ class Blended:
     def beyond_average(self) -> float:
         """The same, counted from the plain average's, which is 0 but for the luck of the draw: less noisy."""
         return self.optimism - (self.average - self.average_holdout)
+
+    @property
+    def bias(self) -> dict[str, float]:
+        """Loss on the test rows minus that on the holdout, and on fresh rows; both counted from the average's."""
+        holdout = (self.test - self.holdout) - (self.average - self.average_holdout)
+        return {"holdout": holdout, "fresh": (self.test - self.fresh) - (self.average - self.average_fresh)}
 
 
 def holdout(n_pool: int, n_rows: int, seed: int) -> NDArray[np.intp]:
@@ -75,6 +83,7 @@ def blended(found: Said, n_rows: int, draws: int, n_members: int | None = None) 
                 log_loss(even, test[:, some]),
                 log_loss(even, pool[np.ix_(drawn, some)]),
                 log_loss(best.weights, pool[np.ix_(others, some)]),
+                log_loss(even, pool[np.ix_(others, some)]),
             ]
         )
     return Blended(*np.mean(rows, axis=0).tolist())
@@ -141,15 +150,6 @@ def constant_weights(found: Said, n_rows: int, draws: int) -> Sequence[float]:
     pool = likelihoods(np.column_stack([found.pool, np.full(len(found.pool), 0.5)]), found.y_pool)
     fits = (minimise_log_loss(pool[holdout(len(pool), n_rows, seed)]) for seed in range(draws))
     return [float(fit.weights[-1]) for fit in fits]
-
-
-def sum_of_slopes(found: Said, members: Sequence[int], sizes: Sequence[int], draws: int) -> float:
-    """Slope of log optimism in log rows plus its slope in log weights: 0 where only their ratio matters."""
-    cases = [(k, n, blended(found, n, draws, k).beyond_average) for k in members for n in sizes]
-    weights, rows, optimism = np.log(np.array(cases, dtype=float)).T
-    design = np.column_stack([np.ones(len(cases)), rows, weights])
-    slopes = np.linalg.lstsq(design, optimism, rcond=None)[0][1:]
-    return float(slopes.sum())
 
 
 def before_and_after_refit(found: Said, n_rows: int, draws: int) -> tuple[float, float]:

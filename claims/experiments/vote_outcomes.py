@@ -74,6 +74,13 @@ def even_splits(found: Said) -> tuple[float, float]:
     return float(hard.mean()), float(accuracy(soft_vote(found.test[tied]), found.y_test[tied]))
 
 
+def labels_of_even_splits(found: Said) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """What the hard vote gives the evenly divided test rows; and what it gives if those for class 1 are certain."""
+    divided = found.test[tied_rows(found.test > 0.5)]
+    certain = np.where(divided > 0.5, 1.0, divided)
+    return tuple(np.asarray(hard_vote(said > 0.5), dtype=np.bool_) for said in (divided, certain))  # type: ignore[return-value]
+
+
 def with_flat(found: Said, member: int, low: float, high: float) -> Said:
     """One member's test scores replaced by their ranks, spread over a narrow band: it ranks as before."""
     test = found.test.copy()

@@ -16,8 +16,8 @@ def test_each_gap_against_its_own_noise(evidence, votes):
     for label, arm in (("stack against best member", "stack"), ("best member against average", "average")):
         own = [[one[arm] for one in row] for row in repeats]
         evidence.smaller_than_noise([one[label] for one in gaps], own, label=label)
-    searches = search_gaps.posts_first_rows(*(evidence.given(n) for n in ("search_seeds", "trials", "tpe_trials")))
-    for label, gap in searches.items():
+    conditions = ("search_seeds", "real_seeds", "trials", "tpe_trials")
+    for label, gap in search_gaps.posts_first_rows(*(evidence.given(name) for name in conditions)).items():
         evidence.smaller_than_noise(gap.effects, gap.repeats, label=label)
     found = [blend_draws.losses_by_draw(one, 1800, evidence.given("draws")) for one in votes(sets)]
     evidence.smaller_than_noise(
@@ -33,17 +33,18 @@ def test_faults_of_procedure_against_choices_of_method(evidence, stacks, blends)
     from claims.experiments import blend_draws
     from claims.experiments import regression_members as regression
 
-    post = regression.post_columns(3000, 200, 42)
+    rows = evidence.given("rows")
+    post = regression.post_columns(rows, evidence.given("trees"), evidence.given("seed"))
     weights = dict(zip(post.names, regression.leaked(post).weights))
     thin_row = blend_draws.post_row(4, 40)
     evidence.figure("leak_weight_on_forest", weights["forest"])
     evidence.figure("blend_claim_logloss", thin_row.holdout)
     evidence.figure("blend_real_logloss", thin_row.test)
-    found = stacks(2000, evidence.given("smaller_data_sets"))
+    sets, draws = evidence.given("data_sets"), evidence.given("draws")
+    found = stacks(rows, sets)
     leak = [regression.clean(one).score - regression.leaked(one).score for one in found]
     averaging = [one.scores.max() - regression.average(one) for one in found]
     evidence.above(leak, averaging, paired=True, label="leak against averaging")
-    sets, draws = evidence.given("data_sets"), evidence.given("draws")
     thin, fat = blends(sets, 4, 40, draws), blends(sets, 12, 1800, draws)
     evidence.above(
         [one.optimism for one in thin],

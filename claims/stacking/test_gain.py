@@ -51,19 +51,18 @@ def test_the_clean_combiner_finds_the_best_member(evidence, post_columns, larger
 
 @claim("stacking.negative-weights")
 def test_negative_weights_pay(evidence, post_columns, larger_stacks):
-    """A free combiner against a non-negative one: on the post's members, and where two members share an error."""
+    """Signs of the weights over data sets; and free against non-negative weights where members share an error."""
     from claims.experiments import combiners
     from claims.experiments import regression_members as stacks
 
     for name, weight in zip(stacks.NAMES, stacks.clean(_setup(evidence, post_columns)).weights):
         if name in ("ridge", "forest"):
             evidence.figure(f"{name}_oof", weight)
-    found = larger_stacks(evidence.given("data_sets"))
-    free = [stacks.clean(one).score for one in found]
-    bound = [stacks.clean(one, combiners.NonNegative).score for one in found]
-    evidence.above(free, bound, paired=True, label="the post's members")
+    weights = np.array([stacks.clean(one).weights for one in larger_stacks(evidence.given("data_sets"))])
+    for name in ("ridge", "forest"):
+        evidence.above(-weights[:, stacks.NAMES.index(name)], 0.0, label=f"how far below 0 the weight of {name} is")
     bound, free = zip(*(combiners.shared_bias(seed) for seed in range(evidence.given("simulations"))))
-    evidence.above(free, bound, paired=True, label="a shared error")
+    evidence.above(free, bound, paired=True, label="a free combiner against a non-negative one, with a shared error")
 
 
 @claim("stacking.bases-must-disagree")
@@ -114,7 +113,11 @@ def test_the_combiners_columns_are_alike(evidence, smaller_stacks):
     evidence.above(lowest, evidence.given("strong"))
 
 
-@claim("stacking.different-failure-modes")
+@claim(
+    "stacking.different-failure-modes",
+    expect="refuted",
+    because="the errors of the most alike pair correlate by 0.73, 95% interval 0.72 to 0.74, over 12 data sets",
+)
 def test_errors_of_different_members_differ(evidence, larger_stacks):
     """The largest correlation of two members' out-of-fold errors, counted from the noise-free target."""
     from claims.experiments import regression_members as stacks

@@ -40,7 +40,11 @@ def test_the_optimum_of_more_weights_is_no_worse(evidence):
         )
 
 
-@claim("voting.blend.twelve-overfit-less")
+@claim(
+    "voting.blend.twelve-overfit-less",
+    expect="refuted",
+    because="twelve optimal weights are more optimistic: by 0.118 on 40 rows (0.084 to 0.153), over 12 data sets",
+)
 def test_optimism_of_four_and_of_twelve(evidence, blends):
     """Optimism of optimal blends of four against those of twelve on the same holdouts, one pair a data set."""
     from claims.experiments import blend_draws
@@ -55,7 +59,11 @@ def test_optimism_of_four_and_of_twelve(evidence, blends):
         )
 
 
-@claim("voting.blend.simplex-explains")
+@claim(
+    "voting.blend.simplex-explains",
+    expect="refuted",
+    because="bound weights are less optimistic than free ones, but twelve more so than four: 0.118 (0.084 to 0.153)",
+)
 def test_the_bound_and_the_number_of_weights(evidence, data_sets, blends):
     """Optimism of free weights against the simplex's, for four and for twelve; and of four against twelve."""
     from claims.experiments import blend_draws
@@ -70,7 +78,11 @@ def test_the_bound_and_the_number_of_weights(evidence, data_sets, blends):
     evidence.above(four, twelve, paired=True, label="four weights against twelve")
 
 
-@claim("voting.blend.simplex-is-regulariser")
+@claim(
+    "voting.blend.simplex-is-regulariser",
+    expect="refuted",
+    because="at 40 rows it pays; at 300 free weights deliver 0.036 less log loss, 95% interval 0.028 to 0.043",
+)
 def test_bound_and_free_weights_deliver(evidence, data_sets, blends):
     """Test loss of free weights against that of the simplex, one pair a data set."""
     from claims.experiments import blend_draws
@@ -89,7 +101,7 @@ def test_a_member_that_says_one_half(evidence, data_sets):
     rows, draws = evidence.given("rows"), evidence.given("draws")
     found = [one.only(4) for one in data_sets(evidence.given("data_sets"))]
     shares = [np.mean([weight == 0 for weight in blend_draws.constant_weights(one, rows, draws)]) for one in found]
-    evidence.above(shares, evidence.given("share"))
+    evidence.above(shares, 0.0)
 
 
 @claim("voting.blend.works-when-fat-4")
@@ -162,24 +174,37 @@ def test_optimism_by_holdout_rows(evidence, blends):
         evidence.trend(curves, "falls", label=f"{members} weights")
 
 
-@claim("voting.blend.ratio-is-what-matters")
-def test_slopes_of_optimism_in_rows_and_weights(evidence, data_sets):
-    """Log optimism on log rows and log weights, by least squares: the sum of the slopes, one value a data set."""
+@claim(
+    "voting.blend.ratio-is-what-matters",
+    expect="refuted",
+    because="with 25 rows a weight, twelve weights are less optimistic than two by 0.037, 90% interval 0.025 to 0.050",
+)
+def test_optimism_at_one_ratio(evidence, data_sets):
+    """Optimism of twelve weights against that of fewer, with as many rows a weight; members drawn from the twelve."""
     from claims.experiments import blend_draws
 
-    members, sizes, draws = evidence.given("members"), evidence.given("sizes"), evidence.given("draws")
-    found = data_sets(evidence.given("data_sets"))
-    sums = [blend_draws.sum_of_slopes(one, members, sizes, draws) for one in found]
-    evidence.equivalent(sums, 0.0)
+    found, per_weight = data_sets(evidence.given("data_sets")), evidence.given("rows_per_weight")
+
+    def optimism(members):
+        rows, draws = members * per_weight, evidence.given("draws")
+        return [blend_draws.blended(one, rows, draws, members).beyond_average for one in found]
+
+    most = optimism(max(evidence.given("members")))
+    for members in sorted(evidence.given("members"))[:-1]:
+        evidence.equivalent(most, optimism(members), label=f"twelve weights and {members}")
 
 
-@claim("voting.blend.bands")
+@claim(
+    "voting.blend.bands",
+    expect="refuted",
+    because="with 75 rows a weight the reported loss is 4 percent too good: already roughly true by our rule",
+)
 def test_reported_and_delivered_by_rows_per_weight(evidence, blends):
     """How far the reported loss lies below the delivered one, as a share, at the ratios the post names."""
     fiction, honest = evidence.given("fiction"), evidence.given("honest")
 
     def flattery(members, rows):
-        return np.array([one.optimism / one.test for one in blends(*_case(evidence, members, rows))])
+        return np.array([one.beyond_average / one.test for one in blends(*_case(evidence, members, rows))])
 
     evidence.above(flattery(12, 40), fiction, label="3 rows a weight are fiction")
     evidence.above(flattery(4, 40), fiction, label="10 rows a weight are fiction")
@@ -188,7 +213,11 @@ def test_reported_and_delivered_by_rows_per_weight(evidence, blends):
     evidence.above(honest - flattery(4, 1800), 0.0, label="450 rows a weight are roughly true")
 
 
-@claim("voting.blend.average-below-75")
+@claim(
+    "voting.blend.average-below-75",
+    expect="refuted",
+    because="the blend is ahead with 37 rows for each of four weights and with 12, 25 and 50 for each of twelve",
+)
 def test_blend_and_average_on_thin_holdouts(evidence, blends):
     """Test loss of the blend against the plain average's at eight ratios below 75, one pair a data set."""
     for members, rows in evidence.given("cases"):
@@ -210,10 +239,15 @@ def test_450_rows_a_weight(evidence, data_sets, blends):
 
 @claim("voting.blend.third-set")
 def test_spent_rows_and_others(evidence, blends):
-    """Loss on the holdout and on as many other rows of the pool, against the loss on the test rows."""
-    blend = blends(*_case(evidence, 12, evidence.given("rows")))
-    means = {name: float(np.mean([getattr(one, name) for one in blend])) for name in ("holdout", "fresh", "test")}
-    evidence.procedure(wrong=means["holdout"], right=means["fresh"], correct=means["test"])
+    """Test loss minus loss on the holdout, and on as many other rows of the pool: whether it is 0 on average."""
+    errors = evidence.given("standard_errors")
+    biases = [one.bias for one in blends(*_case(evidence, 12, evidence.given("rows")))]
+
+    def unbiased(values):
+        return abs(np.mean(values)) <= errors * np.std(values, ddof=1) / np.sqrt(len(values))
+
+    spent, fresh = ([one[rows] for one in biases] for rows in ("holdout", "fresh"))
+    evidence.procedure(wrong=spent, right=fresh, correct=unbiased)
 
 
 @claim("voting.blend.more-members-worse-average")
