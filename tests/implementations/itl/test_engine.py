@@ -5,11 +5,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from implementations.itl.clock import RealClock, VirtualClock
+from implementations.itl.clock import VirtualClock
 from implementations.itl.config import EngineConfig
 from implementations.itl.engine import Engine
 from implementations.itl.scheduler import Refused, RoundRobinScheduler, Scheduler
-from implementations.itl.trace import Arrival, arrivals
+from implementations.itl.trace import arrivals
 
 TIGHT = {
     "kv_blocks": 14,
@@ -191,10 +191,10 @@ def test_the_watermark_leaves_its_share_free(serve):
 
 def test_a_run_can_be_stopped(serve):
     """What was not served is in the log without a time."""
-    trace = [Arrival(number, 0.0, "moon " * 20, 99, 20, 400) for number in range(4)]
-    log = Engine(EngineConfig(), FastModel(), trace, clock=RealClock(), stop_after_s=0.02).run()
+    log, _ = serve([(0.0, 20, 5), (0.0, 20, 900)], stop_after_s=1e-3)
     assert not log.drained
-    assert any(row.finished_s is None for row in log.requests)
+    assert [row.finished_s is None for row in log.requests] == [False, True]
+    assert all(row.first_token_s is not None for row in log.requests)
 
 
 def emitted(log):
