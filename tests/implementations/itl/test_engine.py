@@ -1,5 +1,6 @@
 """The engine serves what it accepts, correctly, and writes down what it did."""
 
+import gc
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +10,7 @@ from implementations.itl.clock import VirtualClock
 from implementations.itl.config import EngineConfig
 from implementations.itl.engine import Engine
 from implementations.itl.scheduler import Refused, RoundRobinScheduler, Scheduler
-from implementations.itl.trace import arrivals
+from implementations.itl.trace import Arrival, arrivals
 
 TIGHT = {
     "kv_blocks": 14,
@@ -252,6 +253,22 @@ def test_a_real_run_logs_everything(off_loop):
     assert (log.step["start_s"][1:] >= log.step["end_s"][:-1]).all()
     assert (log.ttft_s() > 0).all()
     assert any(generation == 2 and end_s < log.step["start_s"][0] for _, end_s, generation in log.collections)
+
+
+def test_processor_time_leaves_collections_out(serve):
+    """A collection inside a decode is in the segment, and its processor time is not in the segment's."""
+
+    class Collecting(FastModel):
+        def decode(self, tokens, lengths, tables, captured):
+            gc.collect()
+            return super().decode(tokens, lengths, tables, captured)
+
+    trace = [Arrival(0, 0.0, "moon", 4, 1, 2)]
+    log = Engine(EngineConfig(), Collecting(), trace).run()
+    (pause,) = [end_s - start_s for start_s, end_s, generation in log.collections if generation == 2]
+    ((length_s, cpu_s),) = [(end - start, cpu) for _, kind, start, end, cpu in log.segments if kind == "decode"]
+    assert length_s >= pause > 1e-3
+    assert cpu_s < pause / 4
 
 
 def test_the_cost_of_an_idle_turn_is_not_a_step(serve):
