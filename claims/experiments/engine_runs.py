@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from implementations.itl.run_log import RunLog
     from implementations.itl.trace import Arrival
 
-BURST_REQUESTS = 30
-BURST_BLOCKS = 90
+BURST_REQUESTS = 24
+BURST_BLOCKS = 75
 # A budget below the longest prompts, so that they are computed in chunks and some are evicted half-way.
 BURST_BUDGET = 64
 
@@ -35,7 +35,7 @@ def burst_trace(seed: int, requests: int = BURST_REQUESTS, spread_s: float = 0.0
     trace = []
     for number, time_s in enumerate(times):
         text = write_text(rng, rng.randint(100, 900))
-        trace.append(Arrival(number, time_s, text, len(text), 0, rng.randint(16, 90)))
+        trace.append(Arrival(number, time_s, text, len(text), 0, rng.randint(12, 60)))
     return tuple(trace)
 
 
@@ -60,10 +60,14 @@ def burst_run(seed: int, **changes: Any) -> RunLog:
     return run(burst_config(**changes), burst_trace(seed))
 
 
-@lru_cache(maxsize=1)
-def bursts(seeds: int) -> tuple[RunLog, ...]:
-    """Bursts of the seeds 1 to `seeds`, run once."""
-    return tuple(burst_run(seed) for seed in range(1, seeds + 1))
+def bursts(seeds: int) -> list[RunLog]:
+    """Bursts of the seeds 1 to `seeds`, each run once a session."""
+    return [_kept_burst(seed) for seed in range(1, int(seeds) + 1)]
+
+
+@lru_cache(maxsize=16)
+def _kept_burst(seed: int) -> RunLog:
+    return burst_run(seed)
 
 
 def single_request(tokens: int, **changes: Any) -> RunLog:
@@ -254,3 +258,16 @@ def _evicted_at(log: RunLog, step: int) -> list[tuple[int, int]]:
     returns = [(event.request, event.step) for event in log.readmissions]
     evicted = [(event.victim, event.step) for event in log.preemptions if not event.restarted and event.step < step]
     return [(who, at) for who, at in evicted if not any(other == who and at < back < step for other, back in returns)]
+
+
+def clean_gaps_below(seeds: int, forward_share: float) -> float:
+    """Share of gaps below `forward_share` forward pass, among the gaps of several bursts without a primary cause."""
+    from implementations.itl.partition import partition
+    from implementations.itl.tail import primary_cause
+
+    below = []
+    for seed in range(1, int(seeds) + 1):
+        found = partition(without_cpu_time(burst_run(seed, kv_blocks=1000, token_budget=2048)))
+        clean = primary_cause(found.gap_ms, found.parts) == "clean"
+        below.append(found.parts["forward"][clean] < float(forward_share) * found.gap_ms[clean])
+    return float(np.mean(np.concatenate(below)))

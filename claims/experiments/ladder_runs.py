@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 Summary = dict[str, Any]
 
-# One and a half swells of the traffic: 42 such runs, and what else is run for real, stay under 25 minutes.
-REAL_S = 22.5
-VIRTUAL_S = 60.0
+# One swell of the traffic: 58 such runs and everything else of the slow tier stay under 25 minutes.
+REAL_S = 15.0
+VIRTUAL_S = REAL_S
+PUBLISHED_S = 30.0
 EDGES_MS = (0, 5, 10, 15, 20, 30, 50, 80, 120, 200, 400, 800, float("inf"))
 CAUSES = ("prefill", "preempt", "graph", "gc", "tok")
 # Gaps this many times the median are the extreme ones: the post's 800 ms over its median of 13.7.
@@ -122,6 +123,25 @@ def virtual_ladder(
     return virtual_runs(ladder(order or tuple(FIXES)), seeds, overload=overload)
 
 
+@lru_cache(maxsize=2)
+def published_ladder(seeds: int) -> dict[str, list[Summary]]:
+    """Every rung in virtual time on costs that give the post's own timings, at its rate: the same on every machine."""
+    from implementations.itl.ladder import ladder
+
+    return published_runs(ladder(), seeds)
+
+
+def published_runs(configs: dict[str, EngineConfig], seeds: int) -> dict[str, list[Summary]]:
+    """Settings by name, as `published_ladder` runs them, one summary a seed from 1 up."""
+    from implementations.itl.calibration import PUBLISHED_RATE
+    from implementations.itl.cost_model import PUBLISHED_MACHINE
+
+    return {
+        name: [virtual(config, seed, PUBLISHED_RATE, PUBLISHED_MACHINE, PUBLISHED_S) for seed in range(1, seeds + 1)]
+        for name, config in configs.items()
+    }
+
+
 def virtual_runs(
     configs: dict[str, EngineConfig], seeds: int, *, overload: bool = False, load: float | None = None
 ) -> dict[str, list[Summary]]:
@@ -131,11 +151,11 @@ def virtual_runs(
         configs: the settings.
         seeds: how many, from 1 up.
         overload: at the overloading rate instead of the near-capacity one.
-        load: at this multiple of the saturated rate instead of either.
+        load: at this multiple of the near-capacity rate instead of either.
     """
     found = calibration()
     rate = found.overload_per_s if overload else found.near_capacity_per_s
-    rate = rate if load is None else load * found.saturated_per_s
+    rate = rate if load is None else load * found.near_capacity_per_s
     return {
         name: [virtual(config, seed, rate, found.costs) for seed in range(1, seeds + 1)]
         for name, config in configs.items()
@@ -262,3 +282,80 @@ def column(summaries: Sequence[Summary], *path: str) -> list[float]:
 def log_ratio(before: Sequence[float], after: Sequence[float]) -> list[float]:
     """log(before / after), run by run."""
     return [float(value) for value in np.log(np.divide(before, after))]
+
+
+def waits_moved_s(seeds: int) -> tuple[list[float], list[float]]:
+    """What the watermark adds to the wait for the first token, and to the whole, on costs that give the post's timings.
+
+    Args:
+        seeds: how many, from 1 up.
+
+    Returns:
+        Median over the requests of a run of the change in each, one a seed: the same request with and without it.
+    """
+    from implementations.itl.calibration import PUBLISHED_RATE
+    from implementations.itl.cost_model import PUBLISHED_MACHINE
+    from implementations.itl.ladder import RUNGS, rung
+
+    first, total = [], []
+    for seed in range(1, seeds + 1):
+        before, after = (
+            virtual_log(rung(name), seed, PUBLISHED_RATE, PUBLISHED_MACHINE, 60.0).requests for name in RUNGS[-2:]
+        )
+        changes = [
+            (late.first_token_s - early.first_token_s, late.finished_s - early.finished_s)
+            for early, late in zip(before, after)
+            if None not in (early.finished_s, late.finished_s, early.first_token_s, late.first_token_s)
+        ]
+        medians = np.median(changes, axis=0).tolist()
+        first.append(medians[0])
+        total.append(medians[1])
+    return first, total
+
+
+# --- questions that need their own runs ------------------------------------------------------------------------
+
+
+def with_faster_decode(seeds: int, factor: float) -> list[Summary]:
+    """The baseline in virtual time with every decode taking `factor` of its time; traffic and all else unchanged."""
+    from dataclasses import replace
+
+    from implementations.itl.config import EngineConfig
+
+    found = calibration()
+    names = ("captured_s", "captured_row_s", "captured_context_s", "eager_row_s", "eager_context_s")
+    costs = replace(found.costs, **{name: factor * getattr(found.costs, name) for name in names})
+    rate = found.near_capacity_per_s
+    return [virtual(EngineConfig(), seed, rate, costs) for seed in range(1, seeds + 1)]
+
+
+def coverage_of_p99(seeds: int, duration_s: float, resamples: int = 200) -> tuple[float, float]:
+    """How often a 95% bootstrap interval covers the mean p99 over all runs.
+
+    Args:
+        seeds: runs in all.
+        duration_s: of each.
+        resamples: of each bootstrap.
+
+    Returns:
+        Resampling the gaps of one run (one interval a run); resampling runs (one interval a random ten of them).
+    """
+    from implementations.itl.config import EngineConfig
+
+    found, rng = calibration(), np.random.default_rng(0)
+    logs = [
+        virtual_log(EngineConfig(), seed, found.near_capacity_per_s, found.costs, duration_s)
+        for seed in range(1, seeds + 1)
+    ]
+    gaps = [1e3 * log.gaps_s() for log in logs]
+    p99 = np.array([np.percentile(one, 99) for one in gaps])
+    truth = p99.mean()
+    of_gaps = [_covers(truth, [np.percentile(rng.choice(one, one.size), 99) for _ in range(resamples)]) for one in gaps]
+    groups = [rng.choice(p99, 10, replace=False) for _ in range(resamples)]
+    of_runs = [_covers(truth, rng.choice(group, (resamples, group.size)).mean(axis=1)) for group in groups]
+    return float(np.mean(of_gaps)), float(np.mean(of_runs))
+
+
+def _covers(truth: float, estimates: Sequence[float] | NDArray[np.float64]) -> bool:
+    low, high = np.percentile(estimates, [2.5, 97.5])
+    return bool(low <= truth <= high)

@@ -1,4 +1,8 @@
-"""The fix ladder on real engine runs near this machine's capacity: one observation a run, six runs a rung."""
+"""The fix ladder near this machine's capacity: six real runs a rung, one observation each.
+
+Six runs of 15 s tell large effects only (about twice the spread from run to run). Where a claim needs more, it is
+decided on the same scheduler in virtual time, over more seeds and longer runs, and the real runs are kept beside it.
+"""
 
 from itertools import pairwise
 
@@ -83,21 +87,20 @@ def test_table_of_tail_shares(evidence, ladder):
 
 
 @claim("itl.preempt-holds-tail-time")
-def test_preemption_holds_most_of_the_tail(evidence, ladder):
-    """Preemption's share of tail time against the largest other cause, a baseline run."""
-    found = shares(ladder[FIRST])
+def test_preemption_holds_most_of_the_tail(evidence, ladder, virtual_ladder):
+    """Preemption's share of tail time against the largest other cause, a virtual baseline run; real runs kept."""
+    evidence.figure("range_pct", 100 * shares(ladder[FIRST])["preempt"])
+    found = shares(virtual_ladder[FIRST])
     others = np.max([found[cause] for cause in CAUSES if cause != "preempt"], axis=0)
-    evidence.figure("range_pct", 100 * found["preempt"])
     evidence.above(found["preempt"], others, paired=True)
 
 
 @claim("itl.count-and-time-disagree")
-def test_prefill_leads_by_count_and_preemption_by_time(evidence, ladder):
-    """By count prefill against the next cause, by time preemption against the next, a baseline run."""
-    runs = ladder[FIRST]
-    counts = {cause: column(runs, "tail_count", cause) for cause in CAUSES}
-    times = shares(runs)
-    evidence.figure("prefill_count", counts["prefill"])
+def test_prefill_leads_by_count_and_preemption_by_time(evidence, ladder, virtual_ladder):
+    """By count prefill against the next cause, by time preemption, a virtual baseline run; real runs kept."""
+    evidence.figure("prefill_count", column(ladder[FIRST], "tail_count", "prefill"))
+    runs = virtual_ladder[FIRST]
+    counts, times = {cause: column(runs, "tail_count", cause) for cause in CAUSES}, shares(runs)
     for leader, by, found in (("prefill", "count", counts), ("preempt", "time", times)):
         others = np.max([found[cause] for cause in CAUSES if cause != leader], axis=0)
         evidence.above(found[leader], others, paired=True, label=f"{leader} by {by}")
@@ -115,13 +118,13 @@ def test_causes_rank_differently_by_count_and_by_time(evidence, ladder):
 
 
 @claim("itl.graph-misses-tiny-in-tail")
-def test_graph_misses_hold_more_of_all_time_than_of_the_tail(evidence, ladder):
-    """Graph share of all gap time against its share of tail time, a baseline run."""
-    runs = ladder[FIRST]
-    tail, everything = (100 * shares(runs, part)["graph"] for part in ("tail_share", "all_share"))
+def test_graph_misses_hold_more_of_all_time_than_of_the_tail(evidence, ladder, virtual_ladder):
+    """Graph share of all gap time against its share of tail time, a virtual baseline run; real runs kept."""
+    tail, everything = (100 * shares(ladder[FIRST], part)["graph"] for part in ("tail_share", "all_share"))
     evidence.figure("tail_pct", tail)
     evidence.figure("all_pct_range", everything)
     evidence.figure("all_pct_median", float(np.median(everything)))
+    tail, everything = (shares(virtual_ladder[FIRST], part)["graph"] for part in ("tail_share", "all_share"))
     evidence.above(everything, tail, paired=True)
 
 
@@ -145,17 +148,26 @@ def _histogram(evidence, run):
     evidence.figure("p99_ms", run["p99_ms"])
 
 
-@claim("itl.band-ordering")
+@claim(
+    "itl.band-ordering",
+    expect="undecided",
+    because="in the five of six runs with graph misses the medians are 14 ms (graph), 290 to 350 (collections), "
+    "60 to 410 (preemption); five pairs decide nothing at 95%",
+)
 def test_causes_sit_at_different_heights(evidence, ladder):
-    """Median gap by primary cause over all baseline runs that have it: graph misses below collections and preemption."""
-    runs = ladder[FIRST]
+    """Median gap by primary cause over the real baseline runs that have it: graph misses lowest."""
     for cause in ("gc", "preempt"):
-        both = [run for run in runs if {"graph", cause} <= set(run["cause_median_ms"])]
+        both = [run for run in ladder[FIRST] if {"graph", cause} <= set(run["cause_median_ms"])]
         graph, other = (column(both, "cause_median_ms", name) for name in ("graph", cause))
         evidence.above(np.log(other), np.log(graph), paired=True, label=f"{cause} above graph")
 
 
-@claim("itl.only-preempt-above-800")
+@claim(
+    "itl.only-preempt-above-800",
+    expect="undecided",
+    because="full collections of 280 to 320 ms reach that far in five of six baseline runs, so that its share is "
+    "0.52 [0, 1] on average",
+)
 def test_preemption_alone_makes_the_longest_gaps(evidence, ladder):
     """Share of preemption among the gaps of at least 58 medians (the post's 800 ms over its median), a baseline run."""
     runs = [run["extreme_causes"] for run in ladder[FIRST] if run["extreme_causes"]]
@@ -181,32 +193,53 @@ def test_table_of_tail_shares_by_rung(evidence, ladder):
 @claim("itl.ladder-end-to-end")
 def test_the_ladder_lowers_the_extreme_tail(evidence, ladder):
     """Log ratio of p99.9 and of the worst gap, baseline over all fixes, a seed."""
+    for cause in ("clean", *CAUSES):
+        evidence.keep(
+            f"gaps above p99.9 with cause {cause}, all fixes", column(ladder[LAST], "above_p999_causes", cause)
+        )
     for statistic in ("p999_ms", "max_ms"):
         before, after = column(ladder[FIRST], statistic), column(ladder[LAST], statistic)
         evidence.above(np.log(before / after), 0.0, label=statistic)
 
 
-@claim("itl.median-unmoved")
-def test_the_fixes_leave_the_median_within_its_own_spread(evidence, ladder):
-    """Change of the median gap from end to end, against its spread over the baseline's runs."""
-    before, after = column(ladder[FIRST], "p50_ms"), column(ladder[LAST], "p50_ms")
-    evidence.figure("p50_before", before)
-    evidence.figure("p50_after", after)
+@claim(
+    "itl.median-unmoved",
+    expect="undecided",
+    because="the median falls by 1.2 [0.6, 1.9] spreads of the baseline over 12 seeds: our fallback path is "
+    "five times slower than the captured one, and capturing up to 48 spares it",
+)
+def test_the_fixes_leave_the_median_within_its_own_spread(evidence, ladder, virtual_ladder):
+    """Change of the median gap from end to end, against its spread over the baseline's runs; real runs kept."""
+    evidence.figure("p50_before", column(ladder[FIRST], "p50_ms"))
+    evidence.figure("p50_after", column(ladder[LAST], "p50_ms"))
+    before, after = (column(virtual_ladder[name], "p50_ms") for name in (FIRST, LAST))
     evidence.smaller_than_noise(after - before, before)
 
 
-@claim("itl.adjacent-rungs-suggestive")
-def test_single_steps_are_within_the_spread_of_runs(evidence, ladder):
-    """Change of log p99.9 from each rung to the next, against its spread over the runs of the rung before."""
+@claim(
+    "itl.adjacent-rungs-suggestive",
+    expect="undecided",
+    because="six runs a rung see changes of about one spread: log p99.9 moves by 0.1 to 1.2 spreads from rung "
+    "to rung, intervals up to 2.5",
+)
+def test_single_steps_are_within_the_spread_of_runs(evidence, ladder, real_reverse):
+    """Change of log p99.9 from each rung to the next, against its spread over the six real runs of the rung before."""
+    evidence.keep(
+        "one real run a rung in reverse order, p99.9 in ms", [one["p999_ms"] for one in real_reverse.values()]
+    )
     names = list(RUNGS.values())
     for before, after in pairwise(names):
         first, second = (np.log(column(ladder[name], "p999_ms")) for name in (before, after))
         evidence.smaller_than_noise(second - first, first, label=after)
 
 
-@claim("itl.each-fix-zeroes-its-column")
+@claim(
+    "itl.each-fix-zeroes-its-column",
+    expect="refuted",
+    because="at the rung of the budget 14 percent of the tail is prefill still; the other four fall below one percent",
+)
 def test_each_fix_empties_its_own_column(evidence, ladder):
-    """Tail share of each cause at the rung of its fix (for collections, the second), against one percent."""
+    """Median tail share of each cause at the rung of its fix (for collections, the second)."""
     at = {
         "gc": "compact-history",
         "graph": "graphs-to-48",
@@ -215,40 +248,51 @@ def test_each_fix_empties_its_own_column(evidence, ladder):
         "preempt": "admission-watermark",
     }
     for cause, rung in at.items():
-        evidence.above(evidence.given("share") - shares(ladder[rung])[cause], 0.0, label=cause)
+        evidence.figure(f"{cause}_pct", 100 * float(np.median(shares(ladder[rung])[cause])))
 
 
 @claim("itl.gc-freeze-p999")
-def test_freezing_leaves_p99_within_its_spread(evidence, ladder):
-    """Change of log p99 when the heap is frozen, against its spread over the baseline's runs."""
-    _within_spread(evidence, ladder, "p99_ms", "baseline", "gc-freeze")
+def test_freezing_leaves_p99_within_its_spread(evidence, ladder, virtual_ladder):
+    """Change of log p99 when the heap is frozen, against its spread over the baseline's runs; real runs kept."""
+    _within_spread(evidence, ladder, virtual_ladder, "p99_ms", "baseline", "gc-freeze")
 
 
-@claim("itl.graphs48-body-only")
-def test_more_captured_sizes_leave_p999_within_its_spread(evidence, ladder):
-    """Change of log p99.9 at the rung of the captured sizes, against its spread over the runs of the rung before."""
-    _within_spread(evidence, ladder, "p999_ms", "compact-history", "graphs-to-48")
+@claim(
+    "itl.graphs48-body-only",
+    expect="undecided",
+    because="log p99.9 falls by 0.8 [0.3, 1.4] spreads over 12 seeds; our fallback path is five times slower "
+    "than the captured one",
+)
+def test_more_captured_sizes_leave_p999_within_its_spread(evidence, ladder, virtual_ladder):
+    """Change of log p99.9 at the rung of the captured sizes, against its spread at the rung before; real runs kept."""
+    _within_spread(evidence, ladder, virtual_ladder, "p999_ms", "compact-history", "graphs-to-48")
 
 
-@claim("itl.offloop-no-gain")
+@claim(
+    "itl.offloop-no-gain",
+    expect="undecided",
+    because="log p99 falls by 0.05 in six runs, 0.5 [0, 1.8] of its spread at the rung before, which is small (0.07)",
+)
 def test_tokenizing_off_the_loop_leaves_p99_within_its_spread(evidence, ladder):
-    """Change of log p99 at the rung of the tokenizer, against its spread over the runs of the rung before."""
-    _within_spread(evidence, ladder, "p99_ms", "budget-256", "tokenize-off-loop")
+    """Change of log p99 at the rung of the tokenizer, against its spread over the real runs of the rung before."""
+    first, second = (np.log(column(ladder[name], "p99_ms")) for name in ("budget-256", "tokenize-off-loop"))
+    evidence.smaller_than_noise(second - first, first)
 
 
-def _within_spread(evidence, ladder, statistic, before, after):
-    first, second = (np.log(column(ladder[name], statistic)) for name in (before, after))
+def _within_spread(evidence, ladder, virtual_ladder, statistic, before, after):
+    evidence.keep("real runs, log ratio", np.log(column(ladder[after], statistic) / column(ladder[before], statistic)))
+    first, second = (np.log(column(virtual_ladder[name], statistic)) for name in (before, after))
     evidence.smaller_than_noise(second - first, first)
 
 
 @claim("itl.graphs48-zero-fallback")
-def test_no_step_falls_back_once_all_sizes_are_captured(evidence, ladder):
-    """Fallback steps of each run at the baseline, before the rung of the captured sizes, and at it."""
+def test_no_step_falls_back_once_all_sizes_are_captured(evidence, ladder, virtual_ladder):
+    """Fallback steps of each run at the baseline, before the rung of the captured sizes, and at it; decided on more."""
     evidence.figure("baseline", column(ladder["baseline"], "fallback_steps"))
     evidence.figure("before", column(ladder["compact-history"], "fallback_steps"))
-    after = column(ladder["graphs-to-48"], "fallback_steps")
-    evidence.figure("after", int(after.max()))
-    evidence.above(column(ladder["baseline"], "fallback_steps"), after, paired=True)
+    evidence.figure("after", int(column(ladder["graphs-to-48"], "fallback_steps").max()))
+    before, after = (column(virtual_ladder[name], "fallback_steps") for name in ("baseline", "graphs-to-48"))
+    evidence.above(before, after, paired=True)
 
 
 @claim("itl.budget256-p99")
@@ -259,29 +303,31 @@ def test_a_smaller_budget_lowers_p99(evidence, ladder):
 
 
 @claim("itl.watermark-preemptions")
-def test_the_watermark_takes_most_preemptions_away(evidence, ladder):
-    """Share of the preemptions, and of the worst gap, that is left at the last rung, as log ratios a seed."""
-    before, after = (column(ladder[name], "preemptions") for name in ("tokenize-off-loop", LAST))
-    evidence.figure("before", before)
-    evidence.figure("after", after)
-    evidence.above(np.log((before + 1) / (after + 1)), float(evidence.given("log_factor")), label="preemptions")
-    worst = column(ladder["tokenize-off-loop"], "max_ms") / column(ladder[LAST], "max_ms")
-    evidence.above(np.log(worst), 0.0, label="worst gap")
+def test_the_watermark_takes_most_preemptions_away(evidence, ladder, virtual_ladder):
+    """Preemptions and worst gap before and at the last rung, as log ratios a seed in virtual time; real runs kept."""
+    for name, rung in (("before", "tokenize-off-loop"), ("after", LAST)):
+        evidence.figure(name, column(ladder[rung], "preemptions"))
+    before, after = (virtual_ladder[name] for name in ("tokenize-off-loop", LAST))
+    ratio = (column(before, "preemptions") + 1) / (column(after, "preemptions") + 1)
+    evidence.above(np.log(ratio), float(evidence.given("log_factor")), label="preemptions")
+    evidence.above(np.log(column(before, "max_ms") / column(after, "max_ms")), 0.0, label="worst gap")
 
 
 @claim("itl.watermark-ttft-cost")
 def test_the_watermark_makes_people_wait_for_the_first_token(evidence, ladder, virtual_ladder):
-    """Median time to first token with and without the watermark, a seed, on real runs and in virtual time."""
-    for label, found in (("real runs", ladder), ("virtual time", virtual_ladder)):
-        after, before = (column(found[name], "ttft_p50_s") for name in (LAST, "tokenize-off-loop"))
-        evidence.above(after, before, paired=True, label=label)
+    """Median time to first token with and without the watermark, a seed in virtual time; real runs kept."""
+    names = ("tokenize-off-loop", LAST)
+    evidence.keep(
+        "real runs, log ratio", np.log(np.divide(*(column(ladder[name], "ttft_p50_s") for name in names[::-1])))
+    )
+    before, after = (column(virtual_ladder[name], "ttft_p50_s") for name in names)
+    evidence.above(np.log(after / before), 0.0)
 
 
 @claim("itl.fix-costs")
-def test_fixes_cost_something_elsewhere(evidence, ladder):
-    """First-token time at the rungs of the watermark and of the budget, and the tokenizer process's own time."""
-    steps = (("admission-watermark", "tokenize-off-loop"), ("budget-256", "graphs-to-48"))
-    for after, before in steps:
-        late, early = (column(ladder[name], "ttft_p50_s") for name in (after, before))
+def test_fixes_cost_something_elsewhere(evidence, ladder, virtual_ladder):
+    """First-token time at the rungs of the watermark and the budget, virtual; the tokenizer process's own time."""
+    for after, before in (("admission-watermark", "tokenize-off-loop"), ("budget-256", "graphs-to-48")):
+        late, early = (column(virtual_ladder[name], "ttft_p50_s") for name in (after, before))
         evidence.above(np.log(late / early), 0.0, label=f"time to first token, {after}")
     evidence.above(column(ladder["tokenize-off-loop"], "worker_cpu_s"), 0.0, label="tokenizer process, s")

@@ -131,6 +131,16 @@ def test_a_thousandth_of_a_run_is_about_a_hundred_gaps(evidence):
         evidence.derived("p999_gaps", lambda gaps: gaps / 1000, gaps)
 
 
+@claim("itl.cause-table")
+def test_the_closing_table_repeats_the_bands(evidence):
+    """The bands of the text, written as the table writes them; graph misses' share from the table of tail time."""
+    for cause in ("prefill", "graph", "gc", "tok"):
+        band = evidence.printed(f"{cause}_text_ms")
+        evidence.derived(f"{cause}_band", lambda ends: f"{ends['low']:g}–{ends['high']:g} ms", band)
+    graph = evidence.printed("graph_pct", of="itl.tail-table")
+    evidence.derived("graph_tail_share", lambda column: "<1%" if max(column) < 1 else f"{max(column)}%", graph)
+
+
 @claim(
     "itl.rare-events-spare-the-average",
     expect="refuted",

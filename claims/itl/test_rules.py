@@ -11,8 +11,9 @@ from runtwice import claim
 @claim("itl.partition-sums-to-gap")
 def test_parts_are_durations_that_add_up(evidence):
     """Random logs in which anything may overlap: each part at least 0, their sum the gap; labels that a run uses."""
-    from claims.experiments.scenes import BASELINES, scenes, split
+    from claims.experiments.scenes import split
     from claims.experiments.synthetic_run import BASELINE_MS, laid_out, planned_steps
+    from claims.itl.random_scenes import BASELINES, scenes
     from implementations.itl.partition import partition
 
     tolerance_ms = evidence.given("tolerance_ms")
@@ -62,7 +63,8 @@ def test_the_sum_check_passes_what_is_wrong(evidence, small_log, step):
 @claim("itl.rule-evicted")
 def test_evicted_time_is_preemption_and_its_work_context(evidence, small_log):
     """Random logs without swapping: preemption, and the sum of the context, against the ticks evicted in each gap."""
-    from claims.experiments.scenes import TICK_MS, evicted_ticks, gap_ticks, scenes, split
+    from claims.experiments.scenes import TICK_MS, evicted_ticks, gap_ticks, split
+    from claims.itl.random_scenes import scenes
 
     tolerance_ms = evidence.given("tolerance_ms")
 
@@ -81,7 +83,8 @@ def test_evicted_time_is_preemption_and_its_work_context(evidence, small_log):
 @claim("itl.rule-gc-precedence")
 def test_a_collection_outranks_the_segment_around_it(evidence):
     """Random logs: gc against live ticks under a collection; in tidy ones prefill and tok against what that leaves."""
-    from claims.experiments.scenes import TICK_MS, collected_ticks, scenes, segment_ticks, split, tidy_scenes
+    from claims.experiments.scenes import TICK_MS, collected_ticks, segment_ticks, split
+    from claims.itl.random_scenes import scenes, tidy_scenes
 
     tolerance_ms = evidence.given("tolerance_ms")
 
@@ -130,7 +133,8 @@ def test_excess_is_taken_in_proportion(evidence, small_log, step):
 @claim("itl.rule-residual")
 def test_residual_is_what_nothing_covers(evidence):
     """Random logs: residual against the live ticks under no segment and no collection."""
-    from claims.experiments.scenes import TICK_MS, collected_ticks, scenes, segment_ticks, split
+    from claims.experiments.scenes import TICK_MS, collected_ticks, segment_ticks, split
+    from claims.itl.random_scenes import scenes
 
     tolerance_ms = evidence.given("tolerance_ms")
 

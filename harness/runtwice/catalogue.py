@@ -15,7 +15,7 @@ from pathlib import Path
 from runtwice.claim import Claim, load_all
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-_DECORATOR = re.compile(r"""@claim\(\s*["']([^"']+)["']""")
+_DECORATOR = re.compile(r"""@[\w.]*claim\(\s*["']([^"']+)["']""")
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ _REFUSED_MARKS = {
     "xfail": "declare the verdict: @claim(…, expect=…, because=…)",
 }
 
+_GIVEN = "put @given on a check inside the test and pass it to evidence.every"
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -70,6 +72,8 @@ def bind(test: Any, module: Path, marks: Iterable[str], items: int = 1) -> Bound
         return _bound(test, declaration, module, marks, items)
     if is_topic(module.parent) and (items or _is_unittest(test)):
         name = getattr(test, "__name__", str(test))
+        if hasattr(test, "hypothesis"):  # which hides a @claim below it
+            raise ClaimError(f"{name}: {_GIVEN}")
         raise ClaimError(f"{name}: tests beside a {DATA_FILE} belong to a claim; declare it with @claim('<id>')")
     return None
 
@@ -88,11 +92,12 @@ def _bound(test: Any, declaration: Declaration, module: Path, marks: Iterable[st
     claim = claims[declaration.id]
     if claim.exempt:
         raise ClaimError(f"{where}: the claim is exempt ({claim.exempt}); remove the exemption or the test")
-    for mark in marks:
+    skipped = ["skip"] if getattr(test, "__unittest_skip__", False) else []
+    for mark in (*marks, *skipped):
         if mark in _REFUSED_MARKS:
             raise ClaimError(f"{where}: @pytest.mark.{mark} is not allowed on a claim; {_REFUSED_MARKS[mark]}")
     if hasattr(test, "hypothesis"):
-        raise ClaimError(f"{where}: put @given on a check inside the test and pass it to evidence.every")
+        raise ClaimError(f"{where}: {_GIVEN}")
     if items == 0:
         raise ClaimError(f"{where}: pytest does not take it for a test; make it a function `test_…`")
     if items > 1:

@@ -132,15 +132,15 @@ def machine_info() -> dict[str, Any]:
 
 def commit_info(folder: Path) -> dict[str, Any]:
     """The commit checked out in `folder`, with the keys of pytest-benchmark's file format."""
-    commit = _output(["git", "rev-parse", "HEAD"], folder) or "unversioned"
-    branch = _output(["git", "rev-parse", "--abbrev-ref", "HEAD"], folder) or "(unknown)"
+    head = _output(["git", "show", "--no-patch", "--format=%H %cI %aI", "HEAD"], folder).split()
+    commit, time, author_time = head if len(head) == 3 else ("unversioned", None, None)
     return {
         "id": commit,
-        "time": _output(["git", "show", "-s", "--format=%cI", "HEAD"], folder) or None,
-        "author_time": _output(["git", "show", "-s", "--format=%aI", "HEAD"], folder) or None,
-        "dirty": bool(_output(["git", "status", "--porcelain"], folder)),
+        "time": time,
+        "author_time": author_time,
+        "dirty": bool(head and _output(["git", "status", "--porcelain"], folder)),
         "project": folder.name,
-        "branch": branch,
+        "branch": (head and _output(["git", "rev-parse", "--abbrev-ref", "HEAD"], folder)) or "(unknown)",
     }
 
 

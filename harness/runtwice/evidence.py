@@ -46,6 +46,18 @@ _Estimator = Callable[[], stats.Estimate]
 _Decision = Callable[[stats.Estimate, float, int | None], Conclusion]
 
 
+@dataclass(frozen=True)
+class _Plan:
+    """How much n units of a spread can show, and how many units would show so much."""
+
+    detectable: Callable[[float, int], float]
+    needed: Callable[[float, float], int]
+
+
+_EFFECTS = _Plan(stats.detectable_effect, stats.samples_needed)
+_MARGINS = _Plan(stats.detectable_margin, stats.samples_for_margin)
+
+
 class GivenFloat(float):
     """A number that came from the claim's data and must not be reported as measured."""
 
@@ -117,6 +129,14 @@ class Evidence:
     def settings(self, **values: Any) -> None:
         """Record measuring settings (threads, rates, sizes); they enter the fingerprint."""
         self.measuring.update(values)
+
+    def keep(self, name: str, values: ArrayLike) -> None:
+        """Keep numbers in the ledger that no conclusion rests on.
+
+        Raises:
+            EvidenceError: none, or one that is not finite.
+        """
+        self._sample(name, values)
 
     # --- what was measured -------------------------------------------------------------------------------------
 
@@ -240,6 +260,7 @@ class Evidence:
             self._effect("above", label, lambda: stats.sign_flip(differences))
             return
         upper, lower = self._sample(f"{label or 'a'} (above)", a), self._sample(f"{label or 'a'} (below)", b)
+        _refuse_frozen(label or "a", np.concatenate([np.diff(upper), np.diff(lower)]))
         self._effect("above", label, lambda: stats.two_sample(upper, lower))
 
     def narrower(self, a: Sequence[ArrayLike], b: Sequence[ArrayLike], *, label: str = "") -> None:
@@ -269,7 +290,7 @@ class Evidence:
         if self.claim.margin == 0:
             raise EvidenceError("equivalence needs a margin; declare `margin` in claims.toml")
         differences = self._differences(label or "a", a, b)
-        found = _estimated(lambda: stats.sign_flip(differences, confidence=0.9), self.claim.margin, decide_equivalence)
+        found = _estimated(lambda: stats.equivalence(differences), self.claim.margin, decide_equivalence, _MARGINS)
         self._conclude("equivalent", _labelled(label, found))
 
     def smaller_than_noise(self, effects: ArrayLike, repeats: ArrayLike, *, label: str = "") -> None:
@@ -298,6 +319,7 @@ class Evidence:
         table = np.asarray(curves, dtype=float)
         for i, curve in enumerate(np.atleast_2d(table)):
             self._sample(f"{label or 'curve'} {i}", curve)
+        _refuse_frozen(label or "curves", np.diff(table, axis=0))
         if shape in ("rises", "falls"):
             direction: Literal["up", "down"] = "up" if shape == "rises" else "down"
             self._effect("trend", label, lambda: stats.tendency(table, direction))
@@ -403,12 +425,12 @@ class Evidence:
 
     def _differences(self, name: str, a: ArrayLike, b: ArrayLike | float) -> NDArray[np.float64]:
         upper = self._sample(name, a)
-        if np.ndim(b) == 0:
-            return np.subtract(upper, b, dtype=float)
-        lower = self._sample(f"{name} (against)", b)
+        lower = np.full(len(upper), b, dtype=float) if np.ndim(b) == 0 else self._sample(f"{name} (against)", b)
         if len(lower) != len(upper):
             raise EvidenceError(f"sample {name!r}: {len(upper)} values against {len(lower)}; pairs need as many")
-        return np.subtract(upper, lower)
+        differences = np.subtract(upper, lower)
+        _refuse_frozen(name, np.diff(differences))
+        return differences
 
     def _replicates(self, name: str, samples: Sequence[ArrayLike]) -> list[NDArray[np.float64]]:
         return [self._sample(f"{name} {i}", sample) for i, sample in enumerate(samples)]
@@ -422,24 +444,33 @@ class Evidence:
             self.capped[name] = len(values)
 
 
-def _estimated(estimate: _Estimator, margin: float, decide: _Decision) -> Conclusion:
+def _refuse_frozen(name: str, changes: NDArray[np.float64]) -> None:
+    """Refuse units that are all the same: they are one observation, however often it was repeated."""
+    if changes.size and not changes.any():
+        raise EvidenceError(
+            f"sample {name!r}: every unit gave the same; either no seed reaches the experiment, "
+            "or nothing in it is random and evidence.identical says more"
+        )
+
+
+def _estimated(estimate: _Estimator, margin: float, decide: _Decision, plan: _Plan = _EFFECTS) -> Conclusion:
     try:
         found = estimate()
     except stats.TooFewSamples as error:
         return Conclusion(Verdict.UNDECIDED, str(error))
     except (stats.BadSample, stats.Degenerate) as error:
         raise EvidenceError(str(error)) from error
-    distance = margin - abs(found.value) if decide is decide_equivalence else abs(found.value)
-    return decide(found, margin, _more(found, distance))
+    distance = abs(margin - abs(found.value)) if decide is decide_equivalence else abs(found.value)
+    return decide(found, margin, _more(found, distance, plan))
 
 
-def _more(estimate: stats.Estimate, distance: float) -> int | None:
+def _more(estimate: stats.Estimate, distance: float, plan: _Plan) -> int | None:
     """How many further samples would settle a `distance`, were the estimate the truth; None where none would."""
-    unit = stats.detectable_effect(1.0, estimate.n, estimate.confidence)
+    unit = plan.detectable(1.0, estimate.n)
     spread = estimate.detectable / unit if unit > 0 else 0.0
     if distance <= 0 or spread <= 0 or not math.isfinite(spread):
         return None
-    return max(1, stats.samples_needed(spread, distance, estimate.confidence) - estimate.n)
+    return max(1, plan.needed(spread, distance) - estimate.n)
 
 
 def _above_half(share: stats.Estimate) -> stats.Estimate:

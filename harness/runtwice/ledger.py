@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import mean, median, quantiles, stdev
+from statistics import mean, median, stdev
 from typing import IO, Any
 
 from runtwice.errors import LedgerError
@@ -28,7 +28,7 @@ SCHEMA = 1
 JOURNAL_SUFFIX = ".journal"
 _BLOCK_KEYS = {"created", "partial", "selection", "environment"}
 _ROW_KEYS = {
-    *("id", "verdict", "reason", "declared", "because", "as_declared"),
+    *("id", "verdict", "reason", "verb", "declared", "because", "as_declared"),
     *("statistic", "figures", "samples", "seconds", "fingerprint"),
 }
 
@@ -101,13 +101,17 @@ class Journal:
 
     def finish(self, *, partial: bool) -> Path:
         """Write the ledger by rename, remove the journal, and return the ledger's path."""
-        self._file.close()
+        self.close()
         document = assembled(self.header, self.rows.values(), partial=partial)
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         temporary.write_text(_dumped(document, indent=1), encoding="utf-8")
         temporary.replace(self.path)
         journal_path(self.path).unlink(missing_ok=True)
         return self.path
+
+    def close(self) -> None:
+        """Leave the journal as it is."""
+        self._file.close()
 
     def _write(self, record: Mapping[str, Any]) -> None:
         self._file.write(_dumped(record) + "\n")
@@ -282,7 +286,7 @@ def _stats(seconds: list[float]) -> dict[str, Any]:
     """The fields pytest-benchmark keeps of a list of rounds, one iteration each."""
     ordered = sorted(seconds)
     centre, spread = mean(ordered), stdev(ordered) if len(ordered) > 1 else 0.0
-    q1, _, q3 = quantiles(ordered, n=4, method="inclusive") if len(ordered) > 1 else (ordered[0],) * 3
+    q1, q3 = _lower_quartile(ordered), -_lower_quartile([-value for value in reversed(ordered)])
     fence_low, fence_high = q1 - 1.5 * (q3 - q1), q3 + 1.5 * (q3 - q1)
     beyond = sum(not fence_low <= value <= fence_high for value in ordered)
     far = sum(abs(value - centre) > spread for value in ordered)
@@ -301,11 +305,22 @@ def _stats(seconds: list[float]) -> dict[str, Any]:
         "outliers": f"{far};{beyond}",
         "ld15iqr": min((value for value in ordered if value >= fence_low), default=ordered[0]),
         "hd15iqr": max((value for value in ordered if value <= fence_high), default=ordered[-1]),
-        "ops": 1.0 / centre if centre else 0.0,
+        "ops": len(ordered) / math.fsum(ordered) if centre else 0.0,
         "total": math.fsum(ordered),
         "data": seconds,
         "iterations": 1,
     }
+
+
+def _lower_quartile(ordered: list[float]) -> float:
+    """As pytest-benchmark has it: the median of the lower half, which has half a share in a value in the middle."""
+    quarter, rest = divmod(len(ordered), 4)
+    if rest % 2 == 0:
+        return median(ordered[: len(ordered) // 2])
+    if len(ordered) == 1:
+        return ordered[0]
+    below, weight = (quarter - 1, 0.25) if rest == 1 else (quarter, 0.75)
+    return weight * ordered[below] + (1 - weight) * ordered[below + 1]
 
 
 def _dumped(value: Any, indent: int | None = None) -> str:

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from inspect import unwrap
 from pathlib import Path
 from typing import Any
+from unittest import SkipTest
 
 import pytest
 from hypothesis import settings as hypothesis_settings
@@ -69,14 +70,16 @@ def pytest_configure(config: pytest.Config) -> None:
         session.load_carried()
     except LedgerError as error:
         raise pytest.UsageError(str(error)) from None
-    _group_by_topic(config)
 
 
-def _group_by_topic(config: pytest.Config) -> None:
-    """Under xdist keep a topic on one worker, so that its shared experiments run once; `--dist` overrules."""
-    given = any(str(argument).startswith("--dist") for argument in config.invocation_params.args)
-    if getattr(config.option, "dist", "no") == "load" and not given:
-        config.option.dist = "loadgroup"
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep a topic on one worker, unless `--dist` was given."""
+    if any(str(argument).startswith("--dist") for argument in config.invocation_params.args):
+        return None
+    from runtwice.scheduling import TopicScheduling  # xdist may not be installed
+
+    return TopicScheduling(config, log)
 
 
 def _progress(config: pytest.Config) -> Progress:
@@ -108,7 +111,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect claims outside the tiers, topics and ids that were asked for; group the rest by topic for xdist."""
+    """Deselect claims outside the tiers, topics and ids that were asked for; mark the topics for `--dist loadgroup`."""
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
     for item in items:
@@ -278,7 +281,7 @@ def _told(report: pytest.CollectReport) -> str:
     """The last line of what a collector said: the exception, or the reason it gave for skipping."""
     said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     lines = said.strip().splitlines() or ["no reason given"]
-    return lines[-1].removeprefix("E ").strip()
+    return lines[-1].removeprefix("E ").strip().removeprefix(f"{report.nodeid}: ")
 
 
 def _relative(path: Path) -> Path:
@@ -289,7 +292,7 @@ def _relative(path: Path) -> Path:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:  # noqa: ARG001
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Carry over the row of a resumed run without running the claim again."""
     bound = item.stash.get(BOUND, None)
     if bound is None:
@@ -302,6 +305,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     for when in PHASES:
         item.ihook.pytest_runtest_logreport(report=_carried_report(item, found, when))
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    # The item before tore down only what this one's module did not share; the rest is due now.
+    item.session._setupstate.teardown_exact(nextitem)
     return True
 
 
@@ -347,7 +352,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         conclusion = item.stash[EVIDENCE].conclude()
     except (KeyboardInterrupt, pytest.exit.Exception):
         raise
-    except pytest.skip.Exception as skipped:
+    except (pytest.skip.Exception, SkipTest) as skipped:
         conclusion, failure = Conclusion(Verdict.NOT_RUN, _one_line(str(skipped))), skipped
     except EvidenceError as error:
         conclusion = Conclusion(Verdict.ERROR, _one_line(str(error)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from unittest import SkipTest
 
 from hypothesis import settings
 from hypothesis.errors import FailedHealthCheck, Flaky, Unsatisfiable
@@ -43,7 +44,7 @@ def run_property(check: Callable[[], None]) -> tuple[Conclusion, int]:
         if unexpected is not None:
             raise
         return Conclusion(Verdict.REFUTED, _example(failures.exceptions[0])), executed()
-    except (Unsatisfiable, FailedHealthCheck):
+    except (Unsatisfiable, FailedHealthCheck, SkipTest):  # hypothesis skips where it is told to run nothing
         if executed():
             raise
         return Conclusion(Verdict.UNDECIDED, "no example met the property's assumptions"), 0

@@ -251,13 +251,13 @@ def _sign_flips(sample: Floats, rng: np.random.Generator) -> _Permutations:
     return _Permutations(np.concatenate(ties), DRAWS + 1)
 
 
-def _subset_means(sample: Floats) -> Floats:
-    """The mean of every non-empty subset: where flipping it ties with flipping none. (n,) -> (2**n - 1,)."""
-    sums, sizes = np.zeros(1), np.zeros(1)
-    for value in sample:
-        sums = np.concatenate([sums, sums + value])
+def _subset_means(samples: Floats) -> Floats:
+    """The mean of every non-empty subset: where flipping it ties with flipping none. (..., n) -> (..., 2**n - 1)."""
+    sums, sizes = np.zeros((*samples.shape[:-1], 1)), np.zeros(1)
+    for value in np.moveaxis(samples, -1, 0):
+        sums = np.concatenate([sums, sums + value[..., None]], axis=-1)
         sizes = np.concatenate([sizes, sizes + 1.0])
-    means: Floats = sums[1:] / sizes[1:]
+    means: Floats = sums[..., 1:] / sizes[1:]
     return means
 
 
@@ -875,7 +875,7 @@ def _standard_reaches(n: int, confidence: float) -> tuple[Floats, Floats]:
     """
     samples = np.random.default_rng(0).standard_normal((4_000, n))
     k = math.floor((1 - confidence) / 2 * 2**n + 1e-9)
-    ties = np.partition([_subset_means(row) for row in samples], (k - 1, 2**n - 1 - k), axis=1)
+    ties = np.partition(_subset_means(samples), (k - 1, 2**n - 1 - k), axis=1)  # (4 000, 2**n - 1)
     return -ties[:, k - 1], ties[:, 2**n - 1 - k]
 
 

@@ -89,7 +89,7 @@ class Sweep:
                 file.write("\n" + json.dumps({"sweep": key, "seed": seed, "value": value}))
 
     def _key(self, function: Callable[[int], Any]) -> str:
-        if not inspect.isfunction(function) or "." in function.__qualname__:
+        if not inspect.isfunction(function) or not function.__qualname__.isidentifier():
             raise EvidenceError(
                 f"sweep({function}): only a module-level function can be resumed; move it to the top of a module"
             )

@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -51,7 +52,7 @@ def console(file: IO[str], *, colour: bool, width: int | None = None) -> Console
 
 def summary(out: Console, rows: Sequence[Row], *, verbose: bool) -> None:
     """Print the counts by topic, then (verbose) a line a claim, or else only what asks for attention."""
-    out.print(_counts(rows))
+    _print_counts(out, rows)
     if verbose:
         for row in rows:
             out.print(line(row), soft_wrap=True)
@@ -70,7 +71,7 @@ def line(row: Row) -> Text:
         text.append(f" (declared {row['declared']})", style="bold red")
     figures = "; ".join(figure(one) for one in row["figures"])
     text.append(f"  {figures or row['reason']}")
-    if row["figures"] and (row["statistic"] or row["verdict"] in (Verdict.ERROR, Verdict.NOT_RUN)):
+    if row["figures"] and (row["verb"] != "figure" or row["verdict"] == Verdict.NOT_RUN):
         text.append(f"  [{row['reason']}]")
     return text
 
@@ -92,30 +93,44 @@ def _section(out: Console, title: str, rows: Sequence[Row]) -> None:
             out.print(Text("  ") + line(row), soft_wrap=True)
 
 
-def _counts(rows: Sequence[Row]) -> Table:
-    """Counts by topic; a verdict that no claim has gets no column."""
-    present = [verdict for verdict in Verdict if any(row["verdict"] == verdict for row in rows)]
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("topic", no_wrap=True)
-    for verdict in present:
-        table.add_column(verdict.value, justify="right", style=STYLES[verdict], no_wrap=True)
-    for name in ("not as\ndeclared", "moved", "seconds"):
-        table.add_column(name, justify="right", no_wrap=True)
+def _print_counts(out: Console, rows: Sequence[Row]) -> None:
+    """Counts by topic: a table, or where it would not fit a line a topic."""
     topics = sorted({row["id"].split(".", 1)[0] for row in rows})
-    for topic in topics:
-        table.add_row(topic, *_cells(present, [row for row in rows if row["id"].split(".", 1)[0] == topic]))
-    if len(topics) > 1:
-        table.add_section()
-        table.add_row("all", *_cells(present, rows))
+    groups = [(topic, [row for row in rows if row["id"].split(".", 1)[0] == topic]) for topic in topics]
+    if len(groups) > 1:
+        groups.append(("all", list(rows)))
+    table = _table(groups, [verdict for verdict in Verdict if any(row["verdict"] == verdict for row in rows)])
+    if Measurement.get(out, out.options.update(width=1000), table).maximum <= out.width:
+        out.print(table)
+        return
+    for topic, members in groups:
+        counts = [f"{number} {name}" for name, number in _counts(members).items() if number != "·"]
+        out.print(f"{topic}: {', '.join(counts)}", soft_wrap=True)
+
+
+def _table(groups: Sequence[tuple[str, Sequence[Row]]], present: Sequence[Verdict]) -> Table:
+    """A verdict that no claim has gets no column."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column("topic", no_wrap=True)
+    styles: dict[str, str] = {verdict.value: STYLES[verdict] for verdict in present}
+    names = [*styles, "not as declared", "moved", "seconds"]
+    for name in names:
+        table.add_column("\n".join(name.rsplit(" ", 1)), justify="right", style=styles.get(name), no_wrap=True)
+    for topic, members in groups:
+        if topic == "all":
+            table.add_section()
+        numbers = _counts(members)
+        table.add_row(topic, *(numbers[name] for name in names))
     return table
 
 
-def _cells(present: Sequence[Verdict], rows: Sequence[Row]) -> Iterator[str]:
+def _counts(rows: Sequence[Row]) -> dict[str, str]:
     verdicts = Counter(row["verdict"] for row in rows)
-    yield from (str(verdicts[verdict] or "·") for verdict in present)
-    yield str(sum(not row["as_declared"] for row in rows) or "·")
-    yield str(sum(_moved(row) for row in rows) or "·")
-    yield f"{sum(row['seconds'] for row in rows):.1f}"
+    counts = {verdict.value: verdicts[verdict] for verdict in Verdict}
+    counts["not as declared"] = sum(not row["as_declared"] for row in rows)
+    counts["moved"] = sum(_moved(row) for row in rows)
+    seconds = sum(row["seconds"] for row in rows)
+    return {**{name: str(number or "·") for name, number in counts.items()}, "seconds": f"{seconds:.1f}"}
 
 
 def _moved(row: Row) -> bool:

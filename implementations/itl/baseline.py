@@ -8,7 +8,7 @@ which the line cannot see; beyond the largest captured size it extrapolates.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,3 +74,30 @@ def fit_line(size: NDArray[np.int64], decode_ms: Floats) -> Baseline:
         return Baseline(0.0, height, only_size=int(size[0]))
     slope = float((size - centre) @ (decode_ms - height)) / float((size - centre) @ (size - centre))
     return Baseline(slope, height - slope * centre)
+
+
+@dataclass
+class LineFit:
+    """The fit of `fit_line` over steps that come in blocks: a line needs no more than count and sum by size."""
+
+    steps: dict[int, int] = field(default_factory=dict)
+    total_ms: dict[int, float] = field(default_factory=dict)
+
+    def add(self, size: NDArray[np.int64], decode_ms: Floats) -> None:
+        """Takes a block of captured steps, as `fit_line` does."""
+        sizes, place = np.unique(size, return_inverse=True)
+        steps, total_ms = np.bincount(place), np.bincount(place, decode_ms)
+        for one, n, ms in zip(sizes.tolist(), steps.tolist(), total_ms.tolist()):
+            self.steps[one] = self.steps.get(one, 0) + n
+            self.total_ms[one] = self.total_ms.get(one, 0.0) + ms
+
+    def line(self) -> Baseline:
+        """The line over all blocks, equal to that of `fit_line` up to rounding."""
+        size = np.array(sorted(self.steps), np.float64)
+        n = np.array([self.steps[int(one)] for one in size])
+        mean_ms = np.array([self.total_ms[int(one)] for one in size]) / n
+        if len(size) < 2:
+            return Baseline(0.0, float(mean_ms[0]), only_size=int(size[0])) if len(size) else NOT_IDENTIFIABLE
+        centre, height = np.average(size, weights=n), np.average(mean_ms, weights=n)
+        slope = float(n * (size - centre) @ (mean_ms - height)) / float(n * (size - centre) @ (size - centre))
+        return Baseline(slope, float(height - slope * centre))

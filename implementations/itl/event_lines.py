@@ -27,7 +27,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from implementations.itl.events import SCHEMA, TABLES, EventLog, Row, log_from_rows, plain_rows
+from implementations.itl.event_tables import TABLES, Row
+from implementations.itl.events import SCHEMA, EventLog, log_from_rows, plain_rows
 
 FORMAT = "runtwice-events"
 TABLE_OF = {table.removesuffix("s"): table for table in TABLES}

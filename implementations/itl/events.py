@@ -16,157 +16,49 @@ partition's business. What cannot be meant is refused with the record's name and
 
 from __future__ import annotations
 
-import math
-import operator
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from implementations.itl.event_order import normal_form
+from implementations.itl.event_tables import (
+    DECODE,
+    EAGER,
+    KINDS,
+    NO_GRAPH,
+    PREFILL,
+    SWAP,
+    TABLES,
+    TOK,
+    UNKNOWN,
+    Field,
+    Naming,
+    Row,
+    Table,
+    record_name,
+    table_dtype,
+)
+
+__all__ = [
+    "DECODE",
+    "EAGER",
+    "KINDS",
+    "NO_GRAPH",
+    "PREFILL",
+    "SCHEMA",
+    "SWAP",
+    "TOK",
+    "UNKNOWN",
+    "EventLog",
+    "table_dtype",
+]
 
 SCHEMA = 1
-KINDS = ("tok", "swap", "prefill", "decode")
-TOK, SWAP, PREFILL, DECODE = range(len(KINDS))
-EAGER, NO_GRAPH, UNKNOWN = 0, -1, -1
-
-Table = NDArray[np.void]
-Row = Sequence[Any]
-Naming = Callable[[str, int], str]
-
-
-def _seconds(value: Any) -> float:
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{number} is not a time in seconds")
-    return number
-
-
-def _open_end(value: Any) -> float:
-    return math.nan if value is None or math.isnan(float(value)) else _seconds(value)
-
-
-def _maybe_seconds(value: Any) -> float:
-    return math.nan if value is None else _seconds(value)
-
-
-def _whole(value: Any) -> int:
-    number = operator.index(value)
-    if abs(number) >= 1 << 63:
-        raise ValueError(f"{number} does not fit 64 bits")
-    return number
-
-
-def _count(value: Any) -> int:
-    number = _whole(value)
-    if number < 0:
-        raise ValueError(f"{number} is not a count")
-    return number
-
-
-def _maybe_count(value: Any) -> int:
-    return UNKNOWN if value is None else _count(value)
-
-
-def _maybe_index(value: Any) -> int:
-    return UNKNOWN if value is None else _whole(value)
-
-
-def _captured(value: Any) -> int:
-    if value is None:
-        return NO_GRAPH
-    if isinstance(value, str):
-        if value != "eager":
-            raise ValueError(f"{value!r} is neither a captured size, 'eager' nor None")
-        return EAGER
-    size = _whole(value)
-    if size < 1:
-        raise ValueError(f"captured size {size} is below 1")
-    return size
-
-
-def _kind(value: Any) -> int:
-    if value not in KINDS:
-        raise ValueError(f"unknown kind {value!r}, expected one of {', '.join(KINDS)}")
-    return KINDS.index(value)
-
-
-def _request(value: Any) -> int | str:
-    return value if isinstance(value, str) else _whole(value)
-
-
-def _plain(value: Any) -> Any:
-    return value.item()
-
-
-def _none_if_nan(value: Any) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
-def _none_if_unknown(value: Any) -> int | None:
-    return None if value == UNKNOWN else int(value)
-
-
-class Field(NamedTuple):
-    """One column: how a plain value enters the array and how it leaves it again."""
-
-    name: str
-    dtype: str
-    encode: Callable[[Any], Any]
-    decode: Callable[[Any], Any] = _plain
-    optional: bool = False
-
-
-TABLES: dict[str, tuple[Field, ...]] = {
-    "steps": (
-        Field("start_s", "f8", _seconds),
-        Field("end_s", "f8", _seconds),
-        Field("n_decode", "i8", _count),
-        Field("captured", "i8", _captured, lambda v: {NO_GRAPH: None, EAGER: "eager"}.get(int(v), int(v))),
-    ),
-    "segments": (
-        Field("step", "i8", _whole),
-        Field("kind", "i1", _kind, lambda v: KINDS[v]),
-        Field("start_s", "f8", _seconds),
-        Field("end_s", "f8", _seconds),
-        Field("cpu_s", "f8", _maybe_seconds, _none_if_nan, optional=True),
-    ),
-    "collections": (
-        Field("start_s", "f8", _seconds),
-        Field("end_s", "f8", _seconds),
-        Field("generation", "i8", _count),
-    ),
-    "emissions": (
-        Field("request", "request", _request),
-        Field("time_s", "f8", _seconds),
-        Field("step", "i8", _maybe_index, _none_if_unknown),
-    ),
-    "evictions": (
-        Field("request", "request", _request),
-        Field("evicted_s", "f8", _seconds),
-        Field("readmitted_s", "f8", _open_end, _none_if_nan),
-    ),
-    "requests": (
-        Field("request", "request", _request),
-        Field("arrival_s", "f8", _seconds),
-        Field("prompt_tokens", "i8", _maybe_count, _none_if_unknown, optional=True),
-        Field("max_new_tokens", "i8", _maybe_count, _none_if_unknown, optional=True),
-        Field("first_token_s", "f8", _maybe_seconds, _none_if_nan, optional=True),
-    ),
-}
-
-
-def record_name(table: str, place: int) -> str:
-    """Names a record by its table and its place in the list it was given in, from 0."""
-    return f"{table.removesuffix('s')} {place}"
-
-
-def table_dtype(table: str, request: str = "i8") -> np.dtype[np.void]:
-    """The structured dtype of a table, for request ids of the given dtype."""
-    return np.dtype([(f.name, request if f.dtype == "request" else f.dtype) for f in TABLES[table]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +87,7 @@ class EventLog:
     requests: Table
 
     def __post_init__(self) -> None:
-        tables = _normal_form({f.name: getattr(self, f.name) for f in fields(self)}, record_name)
+        tables = normal_form({f.name: getattr(self, f.name) for f in fields(self)}, record_name)
         for name, table in tables.items():
             table.setflags(write=False)
             object.__setattr__(self, name, table)
@@ -253,6 +145,7 @@ class EventLog:
                 arrays: dict[str, Any] = {"schema": np.array(SCHEMA), **dict(self.tables())}
                 np.savez_compressed(path, **arrays)
             case _:
+                # Imported late: that module makes logs, so it needs this one first.
                 from implementations.itl.event_lines import write_log
 
                 write_log(self, path)
@@ -280,7 +173,7 @@ def log_from_rows(rows: Mapping[str, Iterable[Row]], name: Naming = record_name)
     request = _request_dtype(encoded)
     arrays = {table: np.array(found, table_dtype(table, request)) for table, found in encoded.items()}
     # The constructor names records by place; going through the normal form first keeps the caller's names.
-    return EventLog(**_normal_form(arrays, name))
+    return EventLog(**normal_form(arrays, name))
 
 
 def plain_rows(table: str, array: Table) -> Iterator[tuple[Any, ...]]:
@@ -331,115 +224,3 @@ def _arrays(path: str | Path) -> dict[str, Table]:
             return {table: saved[table] for table in TABLES}
     except (KeyError, TypeError, ValueError, EOFError, zlib.error, zipfile.BadZipFile) as fault:
         raise ValueError(f"{path}: not a readable event log: {fault}") from fault
-
-
-def _normal_form(tables: dict[str, Table], name: Naming) -> dict[str, Table]:
-    for table, array in tables.items():
-        _check_fields(table, array)
-    _check_stamps(tables, name)
-    steps, rank = _sorted_steps(tables["steps"])
-    segments = _with_ranked_steps(tables["segments"], rank)
-    segments = segments[_order(segments, "start_s", "kind", "end_s", "cpu_s", "step")]
-    emissions = _with_ranked_steps(tables["emissions"], rank)
-    emissions = emissions[_emission_order(emissions, steps, name)]
-    return {
-        "steps": steps,
-        "segments": segments,
-        "collections": _sorted(tables["collections"], "start_s", "end_s", "generation"),
-        "emissions": emissions,
-        "evictions": _sorted(tables["evictions"], "request", "evicted_s", "readmitted_s"),
-        "requests": _sorted(tables["requests"], "request", "arrival_s"),
-    }
-
-
-def _check_fields(table: str, array: Table) -> None:
-    names = tuple(field.name for field in TABLES[table])
-    if array.dtype.names != names or array.ndim != 1:
-        raise ValueError(f"{table}: a one-dimensional array with the fields {', '.join(names)} is needed")
-
-
-def _check_stamps(tables: dict[str, Table], name: Naming) -> None:
-    windows = {
-        "steps": ("start_s", "end_s"),
-        "segments": ("start_s", "end_s"),
-        "collections": ("start_s", "end_s"),
-        "evictions": ("evicted_s", "readmitted_s"),
-    }
-    for table, (first, last) in windows.items():
-        _check_window(table, tables[table], first, last, name)
-    for table, column in (("emissions", "time_s"), ("requests", "arrival_s")):
-        _refuse_first(~np.isfinite(tables[table][column]), table, name, f"{column} is not a finite time")
-    segments, n_steps = tables["segments"], len(tables["steps"])
-    unknown = (segments["step"] < 0) | (segments["step"] >= n_steps)
-    _refuse_first(unknown, "segments", name, f"names an unknown step, the log has {n_steps}")
-    _refuse_first(segments["cpu_s"] < 0, "segments", name, "cpu_s is negative")
-    kinds = (segments["kind"] < 0) | (segments["kind"] >= len(KINDS))
-    _refuse_first(kinds, "segments", name, f"unknown kind, expected a place in {KINDS}")
-
-
-def _check_window(table: str, array: Table, first: str, last: str, name: Naming) -> None:
-    start, end = array[first], array[last]
-    endless = np.isinf(end) if table == "evictions" else ~np.isfinite(end)
-    _refuse_first(~np.isfinite(start) | endless, table, name, "a stamp is missing or infinite")
-    for place in np.flatnonzero(end < start)[:1]:
-        raise ValueError(f"{name(table, int(place))}: {last} {end[place]} is before {first} {start[place]}")
-
-
-def _refuse_first(bad: NDArray[np.bool_], table: str, name: Naming, fault: str) -> None:
-    for place in np.flatnonzero(bad)[:1]:
-        raise ValueError(f"{name(table, int(place))}: {fault}")
-
-
-def _order(array: Table, *columns: str) -> NDArray[np.intp]:
-    return np.lexsort([array[column] for column in reversed(columns)])
-
-
-def _sorted(array: Table, *columns: str) -> Table:
-    return array[_order(array, *columns)]
-
-
-def _sorted_steps(steps: Table) -> tuple[Table, NDArray[np.int64]]:
-    """Sorts the steps; the second array says where each given step went."""
-    order = _order(steps, "start_s", "end_s", "n_decode", "captured")
-    rank = np.empty(len(steps), np.int64)
-    rank[order] = np.arange(len(steps))
-    return steps[order], rank
-
-
-def _with_ranked_steps(array: Table, rank: NDArray[np.int64]) -> Table:
-    """Copies a table with its steps renumbered; a number outside the log becomes `UNKNOWN`."""
-    renumbered = array.copy()
-    known = (array["step"] >= 0) & (array["step"] < len(rank))
-    renumbered["step"] = UNKNOWN
-    renumbered["step"][known] = rank[array["step"][known]]
-    return renumbered
-
-
-def _emission_order(emissions: Table, steps: Table, name: Naming) -> NDArray[np.intp]:
-    """Order by request and time, after checking that no request's emissions run backwards.
-
-    Records may come in any order, so a later place in the list alone proves nothing. A request is refused
-    if its stamps fall along the list and also along the ends of the steps that emitted, where those are on
-    record.
-    """
-    request, time_s, step = emissions["request"], emissions["time_s"], emissions["step"]
-    listed = np.lexsort([request])
-    backwards = listed[1:][_falls(request[listed], time_s[listed])]
-    if len(backwards):
-        stepless = np.isin(request, request[step == UNKNOWN])
-        ended = np.zeros(len(emissions))
-        ended[~stepless] = steps["end_s"][step[~stepless]]
-        stepped = np.lexsort([ended, request])
-        also_backwards = stepped[1:][_falls(request[stepped], time_s[stepped])]
-        for place in backwards[np.isin(request[backwards], request[also_backwards])][:1]:
-            raise ValueError(
-                f"{name('emissions', int(place))}: request {request[place]} emits at"
-                f" {time_s[place]} s, before its predecessor"
-            )
-    return np.lexsort([step, time_s, request])
-
-
-def _falls(request: NDArray[Any], time_s: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether each record but the first is earlier than the one before it of the same request."""
-    falls: NDArray[np.bool_] = (request[1:] == request[:-1]) & (time_s[1:] < time_s[:-1])
-    return falls

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from implementations.itl.events import EventLog
 from implementations.itl.rules import Rules
-from implementations.itl.timeline import Clock, Flags, Places, Ticks
+from implementations.itl.skips import DecodeSteps
+from implementations.itl.timeline import BLOCK, LABELS, Clock, Flags, Places, Ticks, Timeline, first_come
 
 
 @dataclass(frozen=True)
@@ -38,18 +39,27 @@ class Evictions:
     contradicted: Flags
 
     @classmethod
-    def of(cls, log: EventLog, clock: Clock, emitted: Ticks, rules: Rules) -> Evictions:
-        """Reads them off a log whose emissions came at the given ticks."""
-        evicted, low, high, run = _runs(log)
+    def of(cls, log: EventLog, clock: Clock, emitted: Ticks, is_gap: Flags, rules: Rules) -> Evictions:
+        """Reads them off a log.
+
+        Args:
+            log: the log.
+            clock: its clock.
+            emitted: when each emission came, shape (emissions,).
+            is_gap: whether each emission but the last has the next one's request, shape (emissions - 1,).
+            rules: the decisions.
+        """
+        evicted, low, high, run = _runs(log, is_gap)
         forever = clock.span + 1
         start, end = clock.ticks(evicted["evicted_s"]), np.full(len(evicted), forever)
         shut = ~np.isnan(evicted["readmitted_s"])
         end[shut] = clock.ticks(evicted["readmitted_s"][shut])
-        contradicted = _mark(
-            len(emitted),
+        inside = (
             search_within(emitted, start, low, high, right=True),
             search_within(emitted, end, low, high),
         )
+        contradicted = np.zeros(len(emitted), np.bool_)
+        contradicted[_places(*first_come(*inside, run))] = True
         start, end = rules.evicted_union(start, rules.readmitted(end, forever), run)
         first = np.maximum(search_within(emitted, start, low, high, right=True) - 1, low)
         last = np.minimum(search_within(emitted, end, low, high) - 1, high - 2)
@@ -60,17 +70,79 @@ class Evictions:
         """Pairs (window, gap) that touch, for gap0 <= gap < gap1, by gap."""
         window = np.arange(np.searchsorted(self.reach, gap0), np.searchsorted(self.first, gap1))
         low, high = np.maximum(self.first[window], gap0), np.minimum(self.last[window], gap1 - 1)
-        count = np.maximum(high - low + 1, 0)
-        nth = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        gap = np.repeat(low, count) + nth
+        gap = _places(low, high + 1)
         order = np.argsort(gap, kind="stable")
-        return np.repeat(window, count)[order], gap[order]
+        return np.repeat(window, np.maximum(high - low + 1, 0))[order], gap[order]
 
 
-def _runs(log: EventLog) -> tuple[NDArray[np.void], Places, Places, Places]:
+@dataclass(frozen=True)
+class EvictedGaps:
+    """What evictions take from the gaps they touch.
+
+    Args:
+        gap: the gaps, ascending, shape (k,).
+        evicted: how long the request was evicted inside each, shape (k,).
+        context: what the engine did meanwhile, shape (labels, k).
+        explained: how many of the decode steps it sat out the evictions explain, shape (k,).
+    """
+
+    gap: Places
+    evicted: Ticks
+    context: Ticks
+    explained: Places
+
+    @classmethod
+    def of(
+        cls, evictions: Evictions, emitted: Ticks, timeline: Timeline, steps: DecodeSteps, rules: Rules
+    ) -> EvictedGaps:
+        """Works through the gaps some at a time, so that a log full of evictions needs no more memory."""
+        found = [
+            cls._among(evictions, first, emitted, timeline, steps, rules) for first in range(0, len(emitted), BLOCK)
+        ]
+        nothing = np.zeros(0, np.int64)
+        return cls(
+            np.concatenate([nothing, *(f.gap for f in found)]),
+            np.concatenate([nothing, *(f.evicted for f in found)]),
+            np.concatenate([np.zeros((len(LABELS), 0), np.int64), *(f.context for f in found)], axis=1),
+            np.concatenate([nothing, *(f.explained for f in found)]),
+        )
+
+    @classmethod
+    def _among(
+        cls,
+        evictions: Evictions,
+        first: int,
+        emitted: Ticks,
+        timeline: Timeline,
+        steps: DecodeSteps,
+        rules: Rules,
+    ) -> EvictedGaps:
+        window, gap = evictions.touching(first, first + BLOCK)
+        evicted, readmitted = evictions.start[window], evictions.end[window]
+        begin, finish = emitted[gap], emitted[gap + 1]
+        start, end = rules.clip(evicted, readmitted, begin, finish)
+        ran = timeline.time_before(end) - timeline.time_before(start)  # (pairs, labels)
+        explained = steps.explained(evicted, readmitted, gap, begin, finish)
+        head = np.flatnonzero(np.append(True, gap[1:] != gap[:-1])[: len(gap)])
+        return cls(
+            gap[head],
+            np.add.reduceat(end - start, head),
+            np.add.reduceat(ran, head, axis=0).T,
+            np.add.reduceat(explained, head),
+        )
+
+
+def _places(low: Places, high: Places) -> Places:
+    """All places of the ranges low <= place < high, one range after the other."""
+    count = np.maximum(high - low, 0)
+    nth: Places = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    return nth + np.repeat(low, count)
+
+
+def _runs(log: EventLog, is_gap: Flags) -> tuple[NDArray[np.void], Places, Places, Places]:
     """The evictions of requests that emit, where their emissions begin and end, and which request it is."""
     request, evicted = log.emissions["request"], log.evictions
-    bounds = np.flatnonzero(request[1:] != request[:-1]) + 1
+    bounds = np.flatnonzero(~is_gap) + 1
     bounds = np.concatenate([[0], bounds, [len(request)]])
     known = request[bounds[:-1]] if len(request) else request
     run = np.searchsorted(known, evicted["request"])
@@ -97,12 +169,3 @@ def search_within(values: Ticks, needle: Ticks, low: Places, high: Places, *, ri
         low[wide[beyond]] = middle[beyond] + 1
         high[wide[~beyond]] = middle[~beyond]
     return low
-
-
-def _mark(n: int, low: Places, high: Places) -> Flags:
-    """Flags every place that lies in one of the ranges low <= place < high."""
-    change = np.zeros(n + 1, np.int32)
-    some = high > low
-    np.add.at(change, low[some], 1)
-    np.add.at(change, high[some], -1)
-    return np.greater(np.cumsum(change[:-1], dtype=np.int32), 0)

@@ -30,10 +30,12 @@ from numpy.typing import NDArray
 
 from implementations.itl.baseline import Baseline
 from implementations.itl.events import EventLog
-from implementations.itl.evictions import Evictions
+from implementations.itl.evictions import EvictedGaps, Evictions
 from implementations.itl.labelling import Excess, Segments, fit_captured, lay_out
 from implementations.itl.rules import RULES, Rules
+from implementations.itl.skips import DecodeSteps
 from implementations.itl.timeline import (
+    BLOCK,
     CAUSES,
     LABELS,
     PREEMPT,
@@ -43,13 +45,9 @@ from implementations.itl.timeline import (
     Places,
     Ticks,
     Timeline,
-    first_come,
-    nonempty,
 )
 
 __all__ = ["CAUSES", "LABELS", "RULES", "Baseline", "Partition", "Rules", "fit_baseline", "partition"]
-
-BLOCK = 1 << 14  # gaps handled at a time; keeps the temporaries in cache and off the memory bill
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +55,10 @@ class Partition:
     """Every gap of a log, by request and time, split over `LABELS`.
 
     Args:
+        log: the log.
+        emission: place in the log's emissions of the token after each gap, shape (n,); the token before it
+            is the emission before that.
         gap_ms: length of each gap, shape (n,).
-        request: id of its request, shape (n,).
-        start_step: step that emitted the token before the gap, shape (n,), -1 where not on record.
-        end_step: step that emitted the token after it, shape (n,).
         parts: ms per label, shape (n,) each; they add up to the gap and none is negative.
         evicted_gaps: the gaps that an eviction touches, ascending, shape (k,).
         evicted_context: what the engine did in their evicted time, ms, shape (labels, k).
@@ -73,10 +71,9 @@ class Partition:
         negative_baseline_steps: steps for which the baseline was below zero and taken as zero.
     """
 
+    log: EventLog
+    emission: Places
     gap_ms: Floats
-    request: NDArray[Any]
-    start_step: NDArray[np.int64]
-    end_step: NDArray[np.int64]
     parts: dict[str, Floats]
     evicted_gaps: Places
     evicted_context: Floats
@@ -88,6 +85,21 @@ class Partition:
 
     def __len__(self) -> int:
         return len(self.gap_ms)
+
+    @property
+    def request(self) -> NDArray[Any]:
+        """Request of each gap, shape (n,)."""
+        return self.log.emissions["request"][self.emission]
+
+    @property
+    def start_step(self) -> NDArray[np.int64]:
+        """Step that emitted the token before each gap, shape (n,), -1 where not on record."""
+        return self.log.emissions["step"][self.emission - 1]
+
+    @property
+    def end_step(self) -> NDArray[np.int64]:
+        """Step that emitted the token after each gap, shape (n,), -1 where not on record."""
+        return self.log.emissions["step"][self.emission]
 
     @cached_property
     def context(self) -> dict[str, Floats]:
@@ -139,7 +151,7 @@ def partition(log: EventLog, baseline: Baseline | tuple[float, float] | None = N
         baseline = Baseline(*baseline)
     excess = Excess.of(log, segments.decode_ms, baseline, rules)
     timeline = lay_out(clock, segments, excess.share, rules)
-    return _Splitter.of(log, clock, timeline, rules).collect(log, baseline, excess)
+    return _Splitter.of(log, clock, timeline, rules).collect(baseline, excess)
 
 
 def fit_baseline(log: EventLog, rules: Rules = RULES) -> Baseline:
@@ -148,55 +160,34 @@ def fit_baseline(log: EventLog, rules: Rules = RULES) -> Baseline:
 
 
 @dataclass(frozen=True)
-class _DecodeSteps:
-    """Windows of the steps that decoded, disjoint and ascending."""
-
-    start: Ticks
-    end: Ticks
-
-    @classmethod
-    def of(cls, log: EventLog, clock: Clock) -> _DecodeSteps:
-        steps = log.steps[log.steps["n_decode"] > 0]
-        return cls(*nonempty(*first_come(clock.ticks(steps["start_s"]), clock.ticks(steps["end_s"]))))
-
-    def begun_before(self, at: Ticks) -> Places:
-        return np.searchsorted(self.start, at, side="left")
-
-    def over_by(self, at: Ticks) -> Places:
-        return np.searchsorted(self.end, at, side="right")
-
-
-@dataclass(frozen=True)
 class _Stamps:
-    """What lies before each emission, looked up once for all emissions that share a stamp.
+    """What lies before the emissions of each step, looked up once for all of them.
 
-    The tokens of a step share one, so a log has some thirty times as many emissions as stamps.
+    The tokens of a step share a stamp, so a log has some thirty times as many emissions as stamps. Emissions
+    with a stamp of their own are looked up one by one.
     """
 
-    place: Places  # (emissions,): the stamp of each
-    before: Ticks  # (labels, stamps): time of each label before it
-    begun: Places  # (stamps,): decode steps begun before it
+    timeline: Timeline
+    steps: DecodeSteps
+    stamp: Ticks  # (steps + 1,): the last place is for emissions of no known step
+    before: Ticks  # (labels, steps + 1): time of each label before it
+    begun: Places  # (steps + 1,): decode steps begun before it
 
     @classmethod
-    def of(cls, emitted: Ticks, step: NDArray[np.int64], timeline: Timeline, steps: _DecodeSteps) -> _Stamps:
-        shared = np.zeros(int(step.max(initial=-1)) + 2, np.int64)
-        shared[step] = emitted  # the last stamp of each step; emissions of no known step share the last place
-        place = np.where(step < 0, len(shared) - 1, step)
-        own = np.flatnonzero(shared[place] != emitted)
-        place[own] = len(shared) + np.arange(len(own))
-        stamps = np.concatenate([shared, emitted[own]])
-        before = np.ascontiguousarray(timeline.time_before(stamps).T)
-        return cls(place, before, steps.begun_before(stamps))
+    def of(cls, log: EventLog, emitted: Ticks, timeline: Timeline, steps: DecodeSteps) -> _Stamps:
+        stamp = np.zeros(len(log.steps) + 1, np.int64)
+        stamp[log.emissions["step"]] = emitted
+        before = np.ascontiguousarray(timeline.time_before(stamp).T)
+        return cls(timeline, steps, stamp, before, steps.begun_before(stamp))
 
-
-@dataclass(frozen=True)
-class _Evicted:
-    """Evicted gaps of a block: their rows, evicted time, what ran meanwhile, and the skips it explains."""
-
-    rows: Places
-    evicted: Ticks  # (rows,)
-    context: Ticks  # (labels, rows)
-    explained: Places  # (rows,)
+    def at(self, emitted: Ticks, step: NDArray[np.int64]) -> tuple[Ticks, Places]:
+        """Time of each label (labels, m) and decode steps begun (m,) before each of some emissions."""
+        # "wrap" sends the step that is not on record, -1, to the last place, and spares a bounds check.
+        before, begun = self.before.take(step, axis=1, mode="wrap"), self.begun.take(step, mode="wrap")
+        own = np.flatnonzero(self.stamp.take(step, mode="wrap") != emitted)
+        before[:, own] = self.timeline.time_before(emitted[own]).T
+        begun[own] = self.steps.begun_before(emitted[own])
+        return before, begun
 
 
 @dataclass(frozen=True)
@@ -207,86 +198,67 @@ class _Splitter:
     is no gap; such rows are worked out like the others, which is cheap, and dropped at the end.
     """
 
+    log: EventLog
     clock: Clock
-    timeline: Timeline
-    emitted: Ticks
-    stamps: _Stamps
-    evictions: Evictions
-    steps: _DecodeSteps
     rules: Rules
+    emitted: Ticks
+    is_gap: Flags
+    stamps: _Stamps
+    contradicted: Flags
+    evicted: EvictedGaps
 
     @classmethod
     def of(cls, log: EventLog, clock: Clock, timeline: Timeline, rules: Rules) -> _Splitter:
-        emitted, steps = clock.ticks(log.emissions["time_s"]), _DecodeSteps.of(log, clock)
-        stamps = _Stamps.of(emitted, log.emissions["step"], timeline, steps)
-        return cls(clock, timeline, emitted, stamps, Evictions.of(log, clock, emitted, rules), steps, rules)
+        request, emitted = log.emissions["request"], clock.ticks(log.emissions["time_s"])
+        is_gap = np.asarray(request[1:] == request[:-1])
+        steps = DecodeSteps.of(log, clock)
+        stamps = _Stamps.of(log, emitted, timeline, steps)
+        evictions = Evictions.of(log, clock, emitted, is_gap, rules)
+        evicted = EvictedGaps.of(evictions, emitted, timeline, steps, rules)
+        return cls(log, clock, rules, emitted, is_gap, stamps, evictions.contradicted, evicted)
 
-    def collect(self, log: EventLog, baseline: Baseline, excess: Excess) -> Partition:
-        request, step = log.emissions["request"], log.emissions["step"]
-        is_gap = request[1:] == request[:-1]
-        n = int(np.count_nonzero(is_gap))
-        parts, skipped = np.empty((len(LABELS), n)), np.empty(n, np.int32)
-        gaps: list[Places] = []
-        context: list[Ticks] = []
+    def collect(self, baseline: Baseline, excess: Excess) -> Partition:
+        emission = np.flatnonzero(self.is_gap)
+        emission += 1
+        n = len(emission)
+        parts, gap_ms, skipped = np.empty((len(LABELS), n)), np.empty(n), np.empty(n, np.int32)
         done = 0
-        for first in range(0, len(is_gap), BLOCK):
-            kept = np.flatnonzero(is_gap[first : first + BLOCK])
+        for first in range(0, len(self.is_gap), BLOCK):
+            kept = np.flatnonzero(self.is_gap[first : first + BLOCK])
             into = slice(done, done + len(kept))
-            evicted = self._split(first, kept, parts[:, into], skipped[into])
-            gaps.append(done + np.searchsorted(kept, evicted.rows))
-            context.append(evicted.context)
+            self._split(first, kept, parts[:, into], gap_ms[into], skipped[into])
             done = into.stop
         return Partition(
-            gap_ms=self.clock.ms(np.diff(self.emitted)[is_gap]),
-            request=request[1:][is_gap],
-            start_step=step[:-1][is_gap],
-            end_step=step[1:][is_gap],
+            log=self.log,
+            emission=emission,
+            gap_ms=gap_ms,
             parts=dict(zip(LABELS, parts)),
-            evicted_gaps=np.concatenate([np.zeros(0, np.intp), *gaps]),
-            evicted_context=self.clock.ms(np.hstack([np.zeros((len(LABELS), 0), np.int64), *context])),
+            evicted_gaps=np.searchsorted(emission, self.evicted.gap + 1),
+            evicted_context=self.clock.ms(self.evicted.context),
             baseline=baseline,
             skipped_steps=skipped,
-            emitted_while_evicted=self.evictions.contradicted[1:][is_gap],
+            emitted_while_evicted=self.contradicted[emission],
             unjudged_steps=excess.unjudged,
             negative_baseline_steps=excess.negative,
         )
 
-    def _split(self, first: int, kept: Places, parts: Floats, skipped: NDArray[np.int32]) -> _Evicted:
-        """Fills one block of gaps, parts (labels, kept) and skipped (kept,)."""
-        place = self.stamps.place[first : first + BLOCK + 1]
-        before, begun = self.stamps.before.take(place, axis=1), self.stamps.begun[place]
+    def _split(self, first: int, kept: Places, parts: Floats, gap_ms: Floats, skipped: NDArray[np.int32]) -> None:
+        """Fills one block of gaps: parts (labels, kept), gap_ms (kept,) and skipped (kept,)."""
+        block = slice(first, first + BLOCK + 1)
+        emitted = self.emitted[block]
+        before, begun = self.stamps.at(emitted, self.log.emissions["step"][block])
         ticks = before[:, 1:] - before[:, :-1]  # (labels, rows)
         sat_out = begun[1:] - begun[:-1] - 1
-        evicted = self._evicted(first, len(sat_out), begun)
-        live = ticks[:, evicted.rows] - evicted.context
-        live[PREEMPT] += evicted.evicted
-        ticks[:, evicted.rows] = self.rules.live(live, evicted.context)
-        sat_out[evicted.rows] -= evicted.explained
-        parts[:] = self.clock.ms(ticks.take(kept, axis=1))
-        skipped[:] = np.maximum(sat_out[kept], 0)
-        return evicted
+        self._take_out_evicted(first, ticks, sat_out)
+        self.clock.ms(ticks.take(kept, axis=1), out=parts)
+        self.clock.ms(np.diff(emitted).take(kept), out=gap_ms)
+        np.maximum(sat_out.take(kept), 0, out=skipped, casting="same_kind")
 
-    def _evicted(self, first: int, rows: int, begun: Places) -> _Evicted:
-        window, gap = self.evictions.touching(first, first + rows)
-        start, end = self.rules.clip(
-            self.evictions.start[window], self.evictions.end[window], self.emitted[gap], self.emitted[gap + 1]
-        )
-        ran = self.timeline.time_before(end) - self.timeline.time_before(start)  # (pairs, labels)
-        row = gap - first
-        explained = self._explained(window, gap, begun[row], begun[row + 1] - 1)
-        head = np.flatnonzero(np.append(True, gap[1:] != gap[:-1])[: len(gap)])
-        return _Evicted(
-            row[head],
-            np.add.reduceat(end - start, head),
-            np.add.reduceat(ran, head, axis=0).T,
-            np.add.reduceat(explained, head),
-        )
-
-    def _explained(self, window: Places, gap: Places, low: Places, high: Places) -> Places:
-        """How many of the steps low <= step < high overlap each window and no earlier one of the same gap."""
-        until = self.steps.begun_before(self.evictions.end[window])
-        since = np.maximum(low, self.steps.over_by(self.evictions.start[window]))
-        again = gap[1:] == gap[:-1]
-        since[1:][again] = np.maximum(since[1:][again], until[:-1][again])
-        explained: Places = np.maximum(np.minimum(until, high) - since, 0)
-        return explained
+    def _take_out_evicted(self, first: int, ticks: Ticks, sat_out: Places) -> None:
+        """Moves evicted time of a block from what ran to preempt, and drops the skips it explains."""
+        some = slice(*np.searchsorted(self.evicted.gap, [first, first + len(sat_out)]))
+        rows, context = self.evicted.gap[some] - first, self.evicted.context[:, some]
+        live = ticks[:, rows] - context
+        live[PREEMPT] += self.evicted.evicted[some]
+        ticks[:, rows] = self.rules.live(live, context)
+        sat_out[rows] -= self.evicted.explained[some]

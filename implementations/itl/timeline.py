@@ -24,10 +24,12 @@ LABELS = (*CAUSES, "forward", "offcpu", "residual")
 PREFILL, PREEMPT, GRAPH, GC, TOK, FORWARD, OFFCPU, RESIDUAL = range(len(LABELS))
 UNLABELLED = -1
 
-SPAN_BITS = 61
+SPAN_BITS, FINEST_EXPONENT = 61, 1000  # the latter so that 2.0**exponent is finite for any span
 # A share of an interval is taken in float64, which is exact enough to keep C_label from falling while the
 # interval has well under 2**53 ticks. Longer ones are cut; the whole span needs at most 2**11 such cuts.
 LONGEST_INTERVAL = 1 << 50
+
+BLOCK = 1 << 15  # rows handled at a time; keeps temporaries in cache and off the memory bill
 
 Ticks = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -59,8 +61,13 @@ class Clock:
         ]
         first = min((float(s.min()) for s in stamps if s.size), default=0.0)
         last = max((float(s.max()) for s in stamps if s.size), default=0.0)
-        exponent = SPAN_BITS - int(np.frexp(last - first)[1])
-        return cls(first, exponent, int(np.rint(np.ldexp(last - first, exponent))))
+        return cls.spanning(first, last)
+
+    @classmethod
+    def spanning(cls, first_s: float, last_s: float) -> Clock:
+        """The clock of a log whose records lie between two stamps."""
+        exponent = min(SPAN_BITS - int(np.frexp(last_s - first_s)[1]), FINEST_EXPONENT)
+        return cls(first_s, exponent, round((last_s - first_s) * 2.0**exponent))
 
     def milestones(self) -> Ticks:
         """Zero, the end of the log, and enough cuts between for no interval to be too long for a share."""
@@ -68,11 +75,13 @@ class Clock:
 
     def ticks(self, time_s: Floats) -> Ticks:
         """Ticks since the first record; rebased in seconds, where nearby stamps subtract exactly."""
-        return np.rint(np.ldexp(time_s - self.origin_s, self.exponent)).astype(np.int64)
+        rebased = np.subtract(time_s, self.origin_s)
+        rebased *= 2.0**self.exponent
+        return np.rint(rebased, out=rebased).astype(np.int64)
 
-    def ms(self, ticks: Ticks) -> Floats:
+    def ms(self, ticks: Ticks, out: Floats | None = None) -> Floats:
         """Milliseconds; one rounding, since 1000 times a power of two is exact."""
-        return np.multiply(ticks, 1000.0 * 2.0**-self.exponent, dtype=np.float64)
+        return np.multiply(ticks, 1000.0 * 2.0**-self.exponent, out=out)
 
 
 def first_come(start: Ticks, end: Ticks, group: Places | None = None) -> tuple[Ticks, Ticks]:
@@ -175,8 +184,12 @@ class Timeline:
     def laid_out(cls, cuts: Ticks, label: NDArray[np.int64], offcpu: Floats, graph: Floats) -> Timeline:
         """Sums the labels up along the cuts; the last interval has no end and is summed up by nobody."""
         before = np.zeros((len(cuts), len(LABELS)), np.int64)
-        charged = _charged(np.diff(cuts), label[:-1], offcpu[:-1], graph[:-1])
-        np.cumsum(charged, axis=0, out=before[1:])
+        for first in range(0, len(cuts) - 1, BLOCK):
+            rows = slice(first, min(first + BLOCK, len(cuts) - 1))
+            length = np.diff(cuts[rows.start : rows.stop + 1])
+            charged = _charged(length, label[rows], offcpu[rows], graph[rows])
+            charged[0] += before[first]
+            np.cumsum(charged, axis=0, out=before[first + 1 : rows.stop + 1])
         return cls(cuts, label, offcpu, graph, before)
 
     def time_before(self, at: Ticks) -> Ticks:

@@ -16,6 +16,7 @@ HARNESS_ONLY_IN = {
     "jinja2": {"report"},
     "matplotlib": {"report"},
     "distributed": {"sweep.py"},
+    "xdist": {"scheduling.py"},
 }
 IMPLEMENTATIONS = {"numpy", "scipy"}
 IMPLEMENTATIONS_ONLY_IN = {
@@ -25,6 +26,8 @@ IMPLEMENTATIONS_ONLY_IN = {
     "uvicorn": {"serving"},
     "distributed": {"scheduling"},
     "click": {"command.py"},
+    "rich": {"summary.py"},
+    "matplotlib": {"plots.py"},
 }
 CLAIM_MODULES = {"numpy", "pytest", "hypothesis", "runtwice"}
 

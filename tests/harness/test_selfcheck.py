@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest_benchmark.stats import Stats
 from pytest_benchmark.utils import parse_compare_fail
@@ -50,6 +50,7 @@ def their_statistics(seconds):
     return {"mean": stats.mean, "median": stats.median}
 
 
+@settings(deadline=None)
 @given(rounds, rounds, st.sampled_from(["mean", "median"]))
 def test_the_rule_is_pytest_benchmarks(new, old, statistic):
     """On any two sets of rounds the rule answers as `--benchmark-compare-fail` does."""

@@ -133,6 +133,14 @@ def test_sign_sequence_narrows_only():
     assert all(a.low <= b.low and b.high <= a.high for a, b in itertools.pairwise(spans))
 
 
+def test_a_centre_once_excluded_stays_excluded():
+    """Ten values above 0 exclude it for good, though ten below follow."""
+    sequence = SignSequence(0.99)
+    for value in [1.0 + i / 100 for i in range(10)] + [-1.0 - i / 100 for i in range(10)]:
+        sequence.update(value)
+    assert sequence.low > 0.0
+
+
 def test_sign_sequence_decides_with_the_process():
     """The interval leaves out 0 exactly when the process on the signs has decided; p is 1 over its peak."""
     for shift in (0.0, 0.7, -1.5):

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
@@ -119,12 +119,14 @@ def test_sign_flip_of_signs_is_the_sign_test():
     assert sign_flip(signs).p_value == pytest.approx(scipy_stats.binomtest(9, 10).pvalue)
 
 
+@settings(deadline=None)
 @given(st.lists(whole, min_size=6, max_size=8))
 def test_sign_flip_p_with_ties_is_the_slow_one(differences):
     """Tied and zero differences give the p-value that flipping one sign vector at a time gives."""
     assert sign_flip(differences).p_value == pytest.approx(flip_p(differences))
 
 
+@settings(deadline=None)
 @given(st.lists(whole, min_size=6, max_size=7).filter(lambda d: len(set(d)) > 1))
 def test_sign_flip_interval_is_where_the_test_accepts(differences):
     """A shift just inside the interval is accepted at 5%, one just outside is rejected."""
@@ -136,6 +138,7 @@ def test_sign_flip_interval_is_where_the_test_accepts(differences):
     assert flip_p([d - estimate.high - step for d in differences]) <= 0.05
 
 
+@settings(deadline=None)
 @given(st.lists(whole, min_size=6, max_size=9), st.integers(-9, 9), st.integers(1, 5))
 def test_sign_flip_moves_and_scales_with_the_sample(differences, shift, factor):
     """Shifting and stretching the differences does the same to the estimate and its interval."""
@@ -145,6 +148,7 @@ def test_sign_flip_moves_and_scales_with_the_sample(differences, shift, factor):
     assert [moved.value, moved.low, moved.high] == pytest.approx(list(expected))
 
 
+@settings(deadline=None)
 @given(st.lists(whole, min_size=6, max_size=9))
 def test_swapping_the_arms_mirrors_the_answer(differences):
     """The interval of the negated differences is the mirrored interval, with the same p."""
@@ -440,6 +444,22 @@ def test_effect_over_spread_pools_repeats_inside_groups():
     assert lifted.value == pytest.approx(plain.value)
 
 
+def test_spread_of_repeats_is_the_pooled_deviation():
+    """Three repeats in each of six groups: the spread is the root of the mean variance within groups."""
+    repeats, effects = rng(2).normal(size=(6, 3)), np.array([0.5, 0.7, 0.4, 0.6, 0.5, 0.6])
+    expected = effects.mean() / math.sqrt(repeats.var(axis=1, ddof=1).mean())
+    assert effect_over_spread(effects, repeats).value == pytest.approx(expected)
+
+
+def test_heavy_tails_of_the_repeats_widen_the_interval():
+    """Repeats of the same deviation say less about it where a few of them make it up."""
+    light = np.tile([-1.0, 1.0], 15)
+    heavy = np.where(np.arange(30) < 2, light, 0.0) * math.sqrt(15)
+    widths = [e.high - e.low for e in (effect_over_spread([2.0, 2.1] * 4, r) for r in (light, heavy))]
+    assert np.std(light) == pytest.approx(np.std(heavy))
+    assert widths[1] > 1.5 * widths[0]
+
+
 @pytest.mark.parametrize(
     ("effects", "repeats", "error"),
     [
@@ -471,6 +491,7 @@ def slow_u(curve):
 curve_sets = st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=6, max_size=7)
 
 
+@settings(deadline=None)
 @given(curve_sets)
 def test_share_of_monotone_seeds_is_the_slow_one(curves):
     """The share counts the seeds that a point-by-point reading calls rising, or falling when mirrored."""
@@ -479,6 +500,7 @@ def test_share_of_monotone_seeds_is_the_slow_one(curves):
     assert monotone(-np.array(curves), "down").value == expected
 
 
+@settings(deadline=None)
 @given(curve_sets)
 def test_share_of_u_shaped_seeds_is_the_slow_one(curves):
     """The share counts the seeds with a proper fall, then a proper rise; a hill is the mirrored U."""
@@ -615,6 +637,7 @@ def naive_holm(p_values, alpha):
     return answer.tolist()
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 100).map(lambda p: p / 512), min_size=1, max_size=12))
 def test_holm_is_the_adjusted_form(p_values):
     """The step-down rule rejects what comparing adjusted p-values rejects, ties included."""

@@ -263,18 +263,23 @@ def test_a_missing_module_is_refused_before_any_process_starts(module):
         Worker(Arm(f"{module}:f"), FAST, 1.0)
 
 
+def timed(slow, fast):
+    """Short real processes, as many as it takes: a busy machine makes this slow, not undecided."""
+    return run(Worker(slow, fast, 0.5), slow, fast, Rule(max_seconds=300.0))
+
+
 def test_three_times_the_work_takes_about_three_times_as_long():
-    """Real processes: decided as above after ten, with a ratio near 3 and both arms' raw seconds kept."""
-    result = compare(SLOW, FAST, max_seconds=4.0)
-    assert (result.decided, len(result.processes)) == ("above", 10)
-    assert 2.0 < result.ratio < 4.5
+    """Real processes: decided as above, with a ratio about 3, both arms' raw seconds and ten or more hash seeds."""
+    result = timed(SLOW, FAST)
+    assert result.decided == "above"
+    assert 1.5 < result.ratio < 6.0  # wide, because other tests may share the cores
     assert len(result.seconds_of("slow")) == len(result.seconds_of("fast")) >= 20
-    assert len({process.plan.hash_seed for process in result.processes}) == 10
+    assert len({process.plan.hash_seed for process in result.processes}) == len(result.processes) >= 10
 
 
 def test_swapped_arms_are_below():
     """Real processes: the quick arm given as the slow one is decided as below."""
-    assert compare(FAST, SLOW, max_seconds=4.0).decided == "below"
+    assert timed(FAST, SLOW).decided == "below"
 
 
 @pytest.mark.parametrize(
@@ -358,16 +363,18 @@ def test_a_failing_set_up_and_wrong_settings_are_the_arms_fault():
 def test_an_arm_that_never_comes_back_is_given_up():
     """A call beyond the patience ends its process and is an error."""
     worker = Worker(Arm(f"{HERE}:hanging"), FAST, 0.1)
-    worker._patience_s = 0.5
-    with pytest.raises(WorkerDied, match=r"arm 'slow': call: no answer for 0\.5 s"):
+    worker._patience_s = 1.0
+    with pytest.raises(WorkerDied, match=r"arm 'slow': \w+: no answer for 1 s"):
         worker(Plan(1, 0, (0,)))
 
 
 def test_an_error_ends_the_timing_and_frees_the_machine():
-    """After a bad arm the machine can be timed on again at once."""
+    """After a bad arm the machine can be timed on again at once, and `compare` says when its time was up."""
     with pytest.raises(ArmError):
         compare(Arm(f"{HERE}:raising"), FAST, max_seconds=1.0)
-    assert compare(SLOW, FAST, max_seconds=1.0).processes
+    result = compare(SLOW, FAST, max_seconds=0.05)
+    assert (len(result.processes), result.decided) == (1, None)
+    assert "0.05 s were up" in result.stopped
 
 
 # --- the control -------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ The slow work is three times the steps of the quick work, and both are small.
 """
 
 import asyncio
+import atexit
 import gc
 import os
 import sys
@@ -82,8 +83,11 @@ def noting(path, name):
 
 
 def chatty(steps=2_000):
-    """Work that prints."""
-    print("to standard output")
+    """Work that prints, past Python's own streams too, and once more when the process ends."""
+    if not hasattr(chatty, "called"):
+        chatty.called = atexit.register(print, '{"times": {}}')
+    print('{"times": {}}')
+    os.write(1, b'{"fault": {}}\n')
     return work(steps)
 
 

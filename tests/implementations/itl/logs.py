@@ -1,5 +1,6 @@
 """Logs for the tests: a builder in ms, by default the fixture of the faulty logs, and random scenes."""
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from implementations.itl.events import EventLog
@@ -8,6 +9,7 @@ from implementations.itl.timeline import LABELS
 
 TICK_S = 1e-6
 TICK_MS = 1e3 * TICK_S
+unhurried = settings(deadline=None)  # an example may be held up by whatever else the machine does
 
 
 def log_ms(

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from implementations.itl.baseline import NOT_IDENTIFIABLE, Baseline, fit_line
+from tests.implementations.itl.logs import unhurried
 
 
+@unhurried
 @given(st.lists(st.tuples(st.integers(1, 48), st.floats(0.1, 50)), min_size=3, max_size=30))
 def test_line_is_that_of_polyfit(points):
     """Least squares over all captured steps."""
@@ -19,6 +21,7 @@ def test_line_is_that_of_polyfit(points):
     assert (fitted.slope_ms, fitted.intercept_ms) == pytest.approx((slope, intercept), rel=1e-6, abs=1e-9)
 
 
+@unhurried
 @given(st.lists(st.sampled_from([1, 2, 4, 8, 16, 24, 32]), min_size=2, max_size=500).filter(lambda s: len(set(s)) > 1))
 def test_exact_costs_lie_on_the_line_whatever_the_counts(sizes):
     """How often a size occurred does not move a line through exactly linear costs."""

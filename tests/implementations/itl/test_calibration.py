@@ -8,16 +8,16 @@ from implementations.itl.decoder import Decoder, Shape
 
 
 def test_the_published_machine_gets_the_published_rates():
-    """6.5 requests a second near capacity and 10 in overload."""
+    """About 6.5 requests a second near capacity and 10 in overload: the search ends between two rates 4% apart."""
     published = Calibration(PUBLISHED_MACHINE, saturated_per_s(PUBLISHED_MACHINE))
-    assert published.near_capacity_per_s == pytest.approx(6.5, rel=0.02)
-    assert published.overload_per_s == pytest.approx(10.0, rel=0.02)
+    assert published.near_capacity_per_s == pytest.approx(6.5, rel=0.1)
+    assert published.overload_per_s == pytest.approx(10.0, rel=0.1)
 
 
 def test_a_machine_of_half_the_speed_serves_half_the_rate():
-    """Within what a finite run allows."""
+    """A backlog has no clock of its own, so the halving is exact."""
     published = saturated_per_s(PUBLISHED_MACHINE)
-    assert saturated_per_s(PUBLISHED_MACHINE.scaled(2.0)) == pytest.approx(published / 2, rel=0.15)
+    assert saturated_per_s(PUBLISHED_MACHINE.scaled(2.0)) == pytest.approx(published / 2, rel=1e-9)
 
 
 def test_a_collection_costs_something_for_each_object():

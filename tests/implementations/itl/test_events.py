@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchmarks.bench_partition import engine_log
 from implementations.itl.events import EAGER, NO_GRAPH, UNKNOWN, EventLog
-from tests.implementations.itl.logs import log_ms, scenes
+from tests.implementations.itl.logs import log_ms, scenes, unhurried
 
 NAN, INF = float("nan"), float("inf")
 EVENTS = {
@@ -141,6 +141,7 @@ def test_listed_order_vouches_for_emissions_of_overlapping_steps():
     assert log.emissions["time_s"].tolist() == [0.1, 0.3]
 
 
+@unhurried
 @given(scenes(), st.randoms(use_true_random=False))
 def test_normal_form_is_reached_once(scene, shuffle):
     """The tuples of a log in normal form give that log, and so do they shuffled."""

@@ -8,10 +8,12 @@ from implementations.itl.events import EventLog
 from implementations.itl.evictions import Evictions, search_within
 from implementations.itl.rules import RULES
 from implementations.itl.timeline import Clock
+from tests.implementations.itl.logs import unhurried
 
 runs = st.lists(st.lists(st.integers(0, 20), max_size=6).map(sorted), min_size=1, max_size=5)
 
 
+@unhurried
 @given(runs, st.data())
 def test_search_within_a_range_is_searchsorted_on_it(values, data):
     """Each needle is looked up in its own range, before or after its equals."""
@@ -32,7 +34,8 @@ def test_an_eviction_touches_the_gaps_it_overlaps():
         [], [], [], emissions, [("b", 1.5, 3.0), ("b", 3.5, None), ("a", -2.0, 0.5), ("c", 0.0, 9.0)]
     )
     clock = Clock.of(log)
-    found = Evictions.of(log, clock, clock.ticks(log.emissions["time_s"]), RULES)
+    is_gap = np.arange(9) != 4
+    found = Evictions.of(log, clock, clock.ticks(log.emissions["time_s"]), is_gap, RULES)
     window, gap = found.touching(0, 10)
     # A gap goes by the place of its first emission: those of "a" are 0 to 3, those of "b" 5 to 8.
     assert list(zip(window.tolist(), gap.tolist())) == [(0, 0), (1, 6), (1, 7), (2, 8)]

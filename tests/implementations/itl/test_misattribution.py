@@ -15,7 +15,7 @@ from implementations.itl.misattribution import (
 )
 from implementations.itl.partition import partition
 from implementations.itl.timeline import CAUSES, LABELS
-from tests.implementations.itl.logs import TICK_S, amounts, log_ms, scenes
+from tests.implementations.itl.logs import TICK_S, amounts, log_ms, scenes, unhurried
 
 EAGER = {"steps": [(0, 30, 1, "eager")], "segments": [(0, "decode", 0, 30)], "gaps": [(0, 30)]}
 OVERLAPPING = {
@@ -36,6 +36,7 @@ def test_evicted_time_charged_twice():
     assert sum(float(parts[cause][0]) for cause in CAUSES) == pytest.approx(60)
 
 
+@unhurried
 @given(scenes())
 def test_charging_twice_exceeds_the_gap_by_the_work_done_meanwhile(scene):
     """It overcharges exactly where something ran during an eviction."""
@@ -51,6 +52,7 @@ def test_collection_left_in_the_total():
     assert amounts(got.parts) == {"gc": 20, "graph": pytest.approx(20 / 3), "forward": pytest.approx(10 / 3)}
 
 
+@unhurried
 @given(scenes())
 def test_collection_left_in_the_total_never_lowers_excess(scene):
     """It can only invent excess, and leaves gaps, collections and what is no decode alone."""
@@ -96,6 +98,7 @@ def test_remainder_hides_a_negative_baseline():
     assert total(got.parts) == pytest.approx(30)
 
 
+@unhurried
 @given(scenes())
 def test_kinds_that_do_not_overlap_may_be_charged_regardless(scene):
     """With one kind of segment the careless charge is the exclusive one."""

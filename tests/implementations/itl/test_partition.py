@@ -17,7 +17,7 @@ from implementations.itl.misattribution import PLANTED_FAULTS
 from implementations.itl.painter import paint
 from implementations.itl.partition import RULES, fit_baseline, partition
 from implementations.itl.timeline import LABELS, PREFILL, UNLABELLED
-from tests.implementations.itl.logs import TICK_MS, TICK_S, amounts, log_ms, scenes, windows
+from tests.implementations.itl.logs import TICK_MS, TICK_S, amounts, log_ms, scenes, unhurried, windows
 
 EAGER_STEP = {"steps": [(0, 30, 40, "eager")], "segments": [(0, "decode", 0, 30)], "gaps": [(0, 30)]}
 MINUTES = 60.0
@@ -292,7 +292,7 @@ def assert_same(one, other, atol=1e-9):
             np.testing.assert_allclose(mine[label], theirs[label], atol=atol, rtol=0, err_msg=label)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(unhurried, max_examples=200)
 @given(scenes(), baselines)
 def test_equals_the_painter_on_any_log(scene, baseline):
     """Every part and every context of every gap is what painting it tick by tick gives."""
@@ -304,6 +304,7 @@ def test_equals_the_painter_on_any_log(scene, baseline):
             assert got.context[label][i] == pytest.approx(gap.context.get(label, 0) * TICK_MS, abs=1e-9)
 
 
+@unhurried
 @given(scenes(), baselines)
 def test_parts_add_up_and_none_is_negative(scene, baseline):
     """The parts of a gap are durations and add up to it; the context adds up to the evicted time."""
@@ -313,6 +314,7 @@ def test_parts_add_up_and_none_is_negative(scene, baseline):
     assert np.all(sum(got.context.values()) <= got.parts["preempt"] + 1e-9)
 
 
+@unhurried
 @given(scenes(), st.randoms(use_true_random=False))
 def test_the_order_of_records_does_not_matter(scene, random):
     """A log with every list shuffled, and its step numbers following, is the same log to the bit."""
@@ -330,6 +332,7 @@ def test_the_order_of_records_does_not_matter(scene, random):
     assert_same(split(scene), split(shuffled), atol=0)
 
 
+@unhurried
 @given(scenes(), st.sampled_from([0.5, 100.0, 1e5]))
 def test_the_origin_of_the_clock_does_not_matter(scene, shift_s):
     """Moving all stamps moves no time between labels, beyond what the stamps themselves lose."""
@@ -338,6 +341,7 @@ def test_the_origin_of_the_clock_does_not_matter(scene, shift_s):
     assert np.abs(moved.unreconciled_ms).max(initial=0) <= 1e-9
 
 
+@unhurried
 @given(scenes(), st.integers(0, 60), baselines)
 def test_cutting_a_gap_adds_up(scene, cut, baseline):
     """Another emission inside a gap makes two gaps of it, whose parts add up to the whole's."""
@@ -348,6 +352,7 @@ def test_cutting_a_gap_adds_up(scene, cut, baseline):
         assert halves.context[label].sum() == pytest.approx(whole.context[label][0], abs=1e-9)
 
 
+@unhurried
 @given(scenes(cpu=False), st.data())
 def test_splitting_records_changes_nothing(scene, data):
     """A collection, an eviction, or a segment nobody else claims, recorded in two halves is the same."""
@@ -367,6 +372,7 @@ def test_splitting_records_changes_nothing(scene, data):
     assert_same(split(halved), split(scene))
 
 
+@unhurried
 @given(scenes(cpu=False), st.integers(0, 60), st.integers(1, 20))
 def test_a_collection_put_in_anywhere_adds_itself_and_nothing_else(scene, at, length):
     """Stopping the world for g ms adds g to gc where the request was live and moves nothing else."""
@@ -497,6 +503,18 @@ class TestFlags:
         log = {**CASES["live but skipped"].log, "evictions": evictions}
         assert partition(log_ms(**log), (0, 10)).skipped_steps.tolist() == skipped
 
+    @unhurried
+    @given(st.lists(st.integers(2, 9), min_size=1, max_size=8), st.lists(windows(), max_size=4), windows())
+    def test_skips_are_counted_as_by_hand(self, lengths, evictions, gap):
+        """Of the decode steps begun inside the gap, all but the last that no eviction overlaps."""
+        ends = np.cumsum(lengths).tolist()
+        steps = list(zip([0, *ends[:-1]], ends))
+        out = {tick for a, b in evictions for tick in range(a, b)} & set(range(*gap))
+        begun = [step for step in steps if gap[0] <= step[0] < gap[1]]
+        by_hand = sum(not out & set(range(*step)) for step in begun[:-1])
+        log = log_ms(steps=[(*step, 1, 1) for step in steps], segments=(), gaps=[gap], evictions=evictions)
+        assert partition(log, (0, 10)).skipped_steps.tolist() == [by_hand]
+
     def test_engine_like_log_has_no_unexplained_skip(self):
         """Where every live request decodes in every step, evictions account for every skip."""
         got = partition(engine_log(20_000, seed=1), BASELINE)
@@ -601,6 +619,7 @@ def test_memory_stays_below_400_bytes_a_gap():
     assert peak < 400 * len(got)
 
 
+@unhurried
 @given(st.lists(windows(), max_size=8), st.lists(windows(), min_size=1, max_size=4))
 def test_one_request_does_not_see_the_evictions_of_another(others, own):
     """Evictions of requests that emit nothing, or of neighbours, move no time."""

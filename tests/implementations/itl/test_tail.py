@@ -16,7 +16,7 @@ from implementations.itl.tail import (
     tail_decomposition,
 )
 from implementations.itl.timeline import CAUSES, LABELS
-from tests.implementations.itl.logs import log_ms
+from tests.implementations.itl.logs import log_ms, unhurried
 
 # Four gaps: all prefill, all decode, ten of each, and one of nothing recorded.
 FOUR = log_ms(
@@ -77,16 +77,19 @@ def test_thresholds_hold_to_the_resolution_of_the_parts():
     assert primary_cause(split.gap_ms, split.parts).tolist() == ["prefill"]
 
 
-@given(st.lists(st.tuples(*[st.floats(0, 50)] * len(LABELS)), min_size=1, max_size=20))
+quarters = st.integers(0, 40).map(lambda n: n / 4)
+
+
+@unhurried
+@given(st.lists(st.tuples(*[quarters] * len(LABELS)), min_size=1, max_size=20))
 def test_vectorised_answer_is_that_of_each_gap(rows):
-    """Gaps do not see one another, and the answer is the plain rule's."""
+    """Gaps do not see one another, and the answer is the plain rule's, ties and thresholds included."""
     parts = {label: np.array(column) for label, column in zip(LABELS, zip(*rows))}
     gap_ms = np.sum(list(parts.values()), axis=0)
     for i, answer in enumerate(primary_cause(gap_ms, parts)):
         largest = max(CAUSES, key=lambda cause: parts[cause][i])
         worth = parts[largest][i] >= 1 and parts[largest][i] >= gap_ms[i] / 4
-        near = sorted(parts[cause][i] for cause in CAUSES)[-2] > parts[largest][i] - 1e-9
-        assert answer == (largest if worth else "clean") or near
+        assert answer == (largest if worth else "clean")
 
 
 def test_tail_is_shared_out_in_time_and_counted_by_cause():

@@ -22,7 +22,7 @@ from implementations.itl.timeline import (
     first_come,
     time_before,
 )
-from tests.implementations.itl.logs import windows
+from tests.implementations.itl.logs import unhurried, windows
 
 grouped = st.lists(st.tuples(st.integers(0, 2), windows()), max_size=10).map(sorted)
 
@@ -33,6 +33,7 @@ def columns(records):
     return flat[:, 0], flat[:, 1], flat[:, 2]
 
 
+@unhurried
 @given(grouped)
 def test_first_come_gives_each_tick_to_the_first_record_of_its_group(records):
     """What a record keeps is what no earlier record of its group covers."""
@@ -45,6 +46,7 @@ def test_first_come_gives_each_tick_to_the_first_record_of_its_group(records):
         taken |= own
 
 
+@unhurried
 @given(grouped)
 def test_one_group_is_the_default(records):
     """Without groups the records are all in one."""
@@ -53,6 +55,7 @@ def test_one_group_is_the_default(records):
     np.testing.assert_array_equal(alone, together)
 
 
+@unhurried
 @given(st.lists(windows(), max_size=6), st.lists(st.integers(0, 61), max_size=5))
 def test_time_before_counts_ticks(records, at):
     """The measure of disjoint intervals before an instant is how many of their ticks are."""
@@ -64,6 +67,7 @@ def test_time_before_counts_ticks(records, at):
     assert [i >= 0 for i in covering(start, end, at)] == [t in ticks for t in at]
 
 
+@unhurried
 @given(st.lists(windows(), max_size=6))
 def test_depth_counts_records(records):
     """Between two cuts lie as many records as cover the tick after the first."""
@@ -84,6 +88,7 @@ shares = st.floats(0, 1)
 lengths = st.integers(1, LONGEST_INTERVAL)
 
 
+@unhurried
 @given(lengths, shares, shares, st.data())
 def test_shares_of_an_interval_only_ever_grow(length, offcpu, graph, data):
     """From one instant to the next no label loses a tick, and together they gain all of them."""

@@ -1,0 +1,11 @@
+"""Experiments of this topic that several claims share; each runs once a session."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def searches():
+    """Spaces, grids and studies of the search posts, on real fits and on the interpolated problem."""
+    from claims.experiments import searches
+
+    return searches

@@ -1,0 +1,1 @@
+"""Hyperparameter search: spaces, grids, random search, surrogates, Parzen estimators and pruning."""
