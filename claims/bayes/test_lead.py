@@ -74,7 +74,11 @@ def _wins(a, b):
     return (ahead.sum(axis=1) - ahead.diagonal()) / (len(b) - 1)
 
 
-@claim("bayes.random-plateaus")
+@claim(
+    "bayes.random-plateaus",
+    expect="undecided",
+    because="TPE gains 0.0028 and random search 0.0016; 0.0012 [-0.0002, 0.0025] apart, 51 more seeds would decide",
+)
 def test_who_still_gains_after_fifty_trials(evidence, leads):
     """Gain from 50 to 120 trials, TPE against random search, paired by seed."""
     first, last = evidence.given("budgets")
@@ -85,7 +89,11 @@ def test_who_still_gains_after_fifty_trials(evidence, leads):
     evidence.above(gains["tpe"], gains["random"], paired=True)
 
 
-@claim("bayes.min-budget")
+@claim(
+    "bayes.min-budget",
+    expect="undecided",
+    because="at 15 trials the lead is 0.0008 [-0.0001, 0.0016] above what counts; 120 more seeds would decide",
+)
 def test_where_a_surrogate_begins_to_be_worth_it(evidence, leads):
     """The lead against what the post calls nothing: below it at 15 trials, above it at 30."""
     below, start, worth, seeds = (evidence.given(name) for name in ("below", "from", "worth", "seeds"))
@@ -95,7 +103,11 @@ def test_where_a_surrogate_begins_to_be_worth_it(evidence, leads):
     evidence.above(lead[start], worth, label=f"{start} trials")
 
 
-@claim("bayes.one-seed-comparisons-argue-either-way")
+@claim(
+    "bayes.one-seed-comparisons-argue-either-way",
+    expect="refuted",
+    because="a run of TPE is ahead in 86% of pairs at 50 trials; either way only at 20",
+)
 def test_one_seed_each(evidence, leads):
     """How often a run of TPE is ahead of the runs of random search of other seeds, at each budget."""
     budgets = evidence.given("budgets")
@@ -105,7 +117,11 @@ def test_one_seed_each(evidence, leads):
         evidence.equivalent(wins, 0.5, label=f"{budget} trials")
 
 
-@claim("bayes.no-learning-explains-flat-gap")
+@claim(
+    "bayes.no-learning-explains-flat-gap",
+    expect="undecided",
+    because="TPE's lead grows 0.0044 [-0.0007, 0.0095] more than the gap to the grid; 15 more data sets would decide",
+)
 def test_which_gap_grows_with_the_budget(evidence, searches):
     """Growth of TPE's lead over random search against growth of random search's over the grid, by data set."""
     from implementations.search.grid import Grid, axes_of
@@ -129,19 +145,22 @@ def test_which_gap_grows_with_the_budget(evidence, searches):
 
 @claim("bayes.idle-cores-favour-random")
 def test_who_reaches_the_target_first_with_idle_cores(evidence, leads, searches):
-    """Time to a common target, TPE's mean best of 50 trials: one trial a unit against sixteen at once."""
-    trials, seeds = evidence.given("trials"), evidence.given("seeds")
-    found = leads(seeds, trials)
-    target = _at(found["tpe"], trials).mean()
+    """Time to a common target, TPE's mean best of 50 trials: one trial a unit against two hundred at once.
+
+    A run of TPE that misses the target counts as reaching it at its last trial, a random one at the last draw.
+    """
+    seeds, longest = evidence.given("seeds"), evidence.given("longest")
+    curves = leads(seeds, longest)["tpe"]
+    target = _at(curves, evidence.given("trials")).mean()
     draws = np.random.default_rng(0)
     pool = searches.landscape.regressor().many([searches.FOUR.draw(draws) for _ in range(evidence.given("draws"))])
 
-    def first(scores, limit):
+    def first(scores):
         reached = np.flatnonzero(np.asarray(scores) >= target)
-        return float(reached[0] + 1) if len(reached) else float(limit)
+        return float(reached[0] + 1) if len(reached) else float(len(scores))
 
-    alone = [first(curve, trials) for curve in found["tpe"]]
-    together = [np.ceil(first(draws.permutation(pool), len(pool)) / evidence.given("workers")) for _ in range(seeds)]
+    alone = [first(curve) for curve in curves]
+    together = [np.ceil(first(draws.permutation(pool)) / evidence.given("workers")) for _ in range(seeds)]
     evidence.above(alone, together, paired=True)
 
 

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 POST_SEED = 42
+# The posts' data: rows in all, the noise's standard deviation, and the share that is kept for the end.
+ALL_ROWS, NOISE, HELD_OUT = 800, 1.0, 0.3
 OTHER_SEEDS = tuple(range(11))
 TABLE = Path(__file__).with_name("friedman_scores.csv")
 COLUMNS = ("learning_rate", "max_depth", "subsample", "max_features", "min_samples_leaf", "min_samples_split")
@@ -28,12 +30,11 @@ Config = Mapping[str, Any]
 @cache
 def data(seed: int = POST_SEED) -> tuple[Any, Any]:
     """The 560 training rows that the posts score on, or those of another draw of the same problem."""
-    from sklearn.datasets import make_friedman1
-    from sklearn.model_selection import train_test_split
+    from sklearn import datasets, model_selection
 
-    X, y = make_friedman1(n_samples=800, noise=1.0, random_state=seed)
-    X_train, _, y_train, _ = train_test_split(X, y, test_size=0.3, random_state=seed)
-    return X_train, y_train
+    X, y = datasets.make_friedman1(random_state=seed, n_samples=ALL_ROWS, noise=NOISE)
+    training, _, targets, _ = model_selection.train_test_split(X, y, random_state=seed, test_size=HELD_OUT)
+    return training, targets
 
 
 def score(config: Config, seed: int = POST_SEED) -> float:

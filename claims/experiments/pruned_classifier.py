@@ -19,6 +19,9 @@ STEPS = (40, 80, 120, 160, 200)
 TABLE = Path(__file__).with_name("pruned_classifier_curves.csv")
 COLUMNS = ("learning_rate", "max_depth", "subsample")
 ROWS = {POST_SEED: 240, **dict.fromkeys(OTHER_SEEDS, 120)}
+# The post's data: rows in all, what they are made of, and the share that validates.
+ALL_ROWS, HELD_OUT = 1500, 0.3
+PROBLEM = {"n_informative": 6, "n_features": 15, "flip_y": 0.03}
 
 Config = Mapping[str, Any]
 
@@ -26,11 +29,10 @@ Config = Mapping[str, Any]
 @cache
 def data(seed: int = POST_SEED) -> tuple[Any, Any, Any, Any]:
     """Training and validation part, 1,050 and 450 rows: X, X, y, y."""
-    from sklearn.datasets import make_classification
-    from sklearn.model_selection import train_test_split
+    from sklearn import datasets, model_selection
 
-    X, y = make_classification(n_samples=1500, n_features=15, n_informative=6, flip_y=0.03, random_state=seed)
-    return tuple(train_test_split(X, y, test_size=0.3, random_state=seed, stratify=y))
+    X, y = datasets.make_classification(ALL_ROWS, random_state=seed, **PROBLEM)
+    return tuple(model_selection.train_test_split(X, y, stratify=y, random_state=seed, test_size=HELD_OUT))
 
 
 def model(config: Config, n_estimators: int, *, warm_start: bool = True) -> Any:

@@ -51,7 +51,7 @@ def post_study(*, pruned: bool) -> PostStudy:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    median = optuna.pruners.MedianPruner(n_startup_trials=5, n_warmup_steps=2)
+    median = optuna.pruners.MedianPruner(n_warmup_steps=2, n_startup_trials=5)
     study = optuna.create_study(
         sampler=optuna.samplers.TPESampler(seed=0), pruner=median if pruned else optuna.pruners.NopPruner()
     )
@@ -157,14 +157,12 @@ def false_kills(seed: int) -> dict[str, float]:
     one split of 300 rows, from three folds, and from 3,000 rows of the same distribution, which say who is best. Each
     share is averaged over fifty orders of the trials.
     """
-    from sklearn import config_context
-    from sklearn.datasets import make_classification
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn import config_context, datasets, model_selection
 
     rng = np.random.default_rng(seed)
-    X, y = make_classification(n_samples=4000, n_features=15, n_informative=6, flip_y=0.03, random_state=seed)
+    X, y = datasets.make_classification(4000, random_state=seed, **pruned_classifier.PROBLEM)
     own, apart = slice(0, 1000), slice(1000, None)
-    folds = list(StratifiedKFold(3, shuffle=True, random_state=seed).split(X[own], y[own]))
+    folds = list(model_selection.StratifiedKFold(3, shuffle=True, random_state=seed).split(X[own], y[own]))
     configs = [SPACE.draw(rng) for _ in range(14)]
     with config_context(skip_parameter_validation=True):
         grown = np.array(

@@ -31,7 +31,11 @@ def _regime(evidence, searches):
     evidence.figure("difference", random - grid)
 
 
-@claim("grid.crossover")
+@claim(
+    "grid.crossover",
+    expect="undecided",
+    because="the grid is 0.0008 [-0.0025, 0.0043] ahead at three parameters; some 300 more data sets would decide",
+)
 def test_who_is_ahead_at_three_and_at_six(evidence, searches):
     """The grid against the mean of random search, data set by data set, in both spaces."""
     seeds, trials = evidence.given("seeds"), evidence.given("trials")
@@ -41,7 +45,11 @@ def test_who_is_ahead_at_three_and_at_six(evidence, searches):
     evidence.above(random["six"], grid["six"], paired=True, label="random ahead at six")
 
 
-@claim("grid.useless-params-cost-grid")
+@claim(
+    "grid.useless-params-cost-grid",
+    expect="undecided",
+    because="0.0009 [-0.0059, 0.0041] for the post's levels; interpolation at the corners of the box is too noisy",
+)
 def test_what_halving_the_resolution_costs(evidence, searches):
     """The grid of three parameters against that of six, with the post's extreme levels and with inner ones.
 
@@ -111,7 +119,11 @@ def test_ten_seeds_of_random_search(evidence, searches):
     evidence.figure("sd", np.std(best))
 
 
-@claim("grid.gaps-inside-noise")
+@claim(
+    "grid.gaps-inside-noise",
+    expect="undecided",
+    because="a gap of 0.22 [0, 1.10] standard deviations at three parameters; 16 more data sets would decide",
+)
 def test_gaps_beside_the_seeds_spread(evidence, searches):
     """Mean gap between grid and random search over data sets, in standard deviations over random search's seeds."""
     seeds, trials = evidence.given("seeds"), evidence.given("trials")
@@ -120,7 +132,11 @@ def test_gaps_beside_the_seeds_spread(evidence, searches):
         evidence.smaller_than_noise(runs.mean(axis=1) - searches.grid_bests(grid), runs, label=f"gap at {space}")
 
 
-@claim("grid.single-seed-coin-flip")
+@claim(
+    "grid.single-seed-coin-flip",
+    expect="refuted",
+    because="69% [66%, 72%] of the seeds beat the grid's 0.8729; the coin is loaded",
+)
 def test_how_often_one_seed_beats_the_grid(evidence, searches):
     """Share of seeds of random search whose best is above the grid's printed score."""
     grid = evidence.printed("grid_r2", of="grid.five-of-ten")
@@ -170,7 +186,11 @@ def test_what_more_draws_still_bring(evidence, searches):
     evidence.above(np.subtract(after_many, after_few), spread, paired=True, label="1,000 draws add a spread more")
 
 
-@claim("grid.distribution-outranks-method")
+@claim(
+    "grid.distribution-outranks-method",
+    expect="undecided",
+    because="the two effects differ by 0.0004 [-0.0018, 0.0025]; some 600 more data sets would decide",
+)
 def test_the_prior_against_the_method(evidence, searches):
     """Change of the mean best from a uniform to a log-uniform rate, against the change from grid to random search."""
     from implementations.search.grid import Grid
@@ -189,7 +209,11 @@ def test_the_prior_against_the_method(evidence, searches):
     evidence.above(np.abs(of_prior), np.abs(of_method), paired=True)
 
 
-@claim("grid.prior-per-type")
+@claim(
+    "grid.prior-per-type",
+    expect="refuted",
+    because="with 60 trees a uniform rate ends 0.0043 [0.0028, 0.0060] above a log-uniform one",
+)
 def test_each_type_has_its_prior(evidence, searches):
     """The advised prior against another, one parameter at a time, data set by data set."""
     from implementations.search.space import Float, Int
@@ -275,7 +299,11 @@ def test_a_grid_run_twice(evidence, searches):
     evidence.figure("canary_whole", once[1])
 
 
-@claim("grid.states-ruled-out")
+@claim(
+    "grid.states-ruled-out",
+    expect="refuted",
+    because="19 of 2,000 random settings inside the grid's hull are better than its best",
+)
 def test_better_points_lie_between_the_grids(evidence, searches):
     """Random configurations inside the grid's hull whose interpolated score is above the grid's best."""
     rng = np.random.default_rng(0)
@@ -283,7 +311,11 @@ def test_better_points_lie_between_the_grids(evidence, searches):
     evidence.figure("better_inside", int((scores > searches.grid_best(searches.GRID_THREE)).sum()))
 
 
-@claim("grid.dimension-rule")
+@claim(
+    "grid.dimension-rule",
+    expect="undecided",
+    because="gaps of 0.0006 at two parameters and none decided elsewhere; 129 more data sets would decide",
+)
 def test_who_is_ahead_at_each_number_of_parameters(evidence, searches):
     """Grids of 64 trials against the mean of random search over two, three, four and six parameters."""
     from implementations.search.grid import Grid, axes_of

@@ -105,7 +105,7 @@ def _optuna_curves(warmup, steps, trials):
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     rng = np.random.default_rng(0)
-    study = optuna.create_study(pruner=optuna.pruners.MedianPruner(n_startup_trials=5, n_warmup_steps=warmup))
+    study = optuna.create_study(pruner=optuna.pruners.MedianPruner(n_warmup_steps=warmup, n_startup_trials=5))
     found = []
     for number in range(trials):
         trial, level = study.ask(), rng.random()

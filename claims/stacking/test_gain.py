@@ -134,7 +134,11 @@ def test_the_two_set_ups_score_differently(evidence, larger_stacks, smaller_stac
     evidence.above([stacks.clean(one).score for one in first], [stacks.clean(one).score for one in second])
 
 
-@claim("stacking.small-n-hurts")
+@claim(
+    "stacking.small-n-hurts",
+    expect="refuted",
+    because="the gain falls as rows are added: Kendall's tau is -0.57 over 12 data sets, 95% interval -0.87 to -0.25",
+)
 def test_the_gain_by_number_of_rows(evidence, sweep):
     """Stack minus best member at 60 to 1,000 training rows, one curve a data set, all scored on 2,000 rows."""
     from claims.experiments import stack_variants
@@ -142,7 +146,11 @@ def test_the_gain_by_number_of_rows(evidence, sweep):
     evidence.trend(sweep(stack_variants.gain_by_rows, range(evidence.given("data_sets"))), "rises")
 
 
-@claim("stacking.five-folds")
+@claim(
+    "stacking.five-folds",
+    expect="undecided",
+    because="10 folds are ahead by 0.0013 over 8 data sets, 90% interval 0.0000 to 0.0026; 60 more would decide",
+)
 def test_other_numbers_of_folds(evidence, sweep):
     """Test R2 of the stack with five folds against 3, 10 and 20, one pair a data set."""
     from claims.experiments import stack_variants

@@ -7,7 +7,11 @@ import numpy as np
 from runtwice import claim
 
 
-@claim("tpe.random-decent")
+@claim(
+    "tpe.random-decent",
+    expect="undecided",
+    because="0.0002 [-0.0050, 0.0055] ahead of a grid of 32",
+)
 def test_random_search_against_a_grid_and_against_hand_typed_values(evidence, searches):
     """Mean best of thirty random trials against 32 grid trials over five parameters and against one typed setting."""
     from implementations.search.grid import Grid, axes_of
@@ -21,7 +25,11 @@ def test_random_search_against_a_grid_and_against_hand_typed_values(evidence, se
     evidence.above(random, typed, paired=True, label="typed by hand")
 
 
-@claim("tpe.easier-question")
+@claim(
+    "tpe.easier-question",
+    expect="refuted",
+    because="the density ratio's rank correlation is 0.17 [0.15, 0.20] below a Gaussian process's on the smooth bowl",
+)
 def test_densities_against_a_model_of_the_score(evidence, toys, searches):
     """Rank correlation with the truth of fresh points, the log density ratio against a Gaussian process's mean."""
     from scipy.stats import spearmanr
@@ -186,7 +194,11 @@ def _cpu_s(function, n):
     return max(min(taken), 1e-6)
 
 
-@claim("tpe.gp-categorical-awkward")
+@claim(
+    "tpe.gp-categorical-awkward",
+    expect="undecided",
+    because="TPE is 0.049 [-0.007, 0.112] ahead at 30 trials; 32 more seeds would decide",
+)
 def test_categories_for_a_process_and_for_tpe(evidence, searches):
     """Best loss over two reals, a whole number and two categories with random effects, TPE against a process."""
     from implementations.search import gaussian_process
@@ -221,7 +233,11 @@ def test_categories_for_a_process_and_for_tpe(evidence, searches):
         evidence.above(other, tpe, paired=True, label=f"{budget} trials")
 
 
-@claim("tpe.right-tradeoff")
+@claim(
+    "tpe.right-tradeoff",
+    expect="refuted",
+    because="a Gaussian process ends 0.0015 [0.0001, 0.0027] above TPE at thirty trials",
+)
 def test_tpe_against_the_other_methods_at_thirty_trials(evidence, searches):
     """Mean best over seeds and data sets: TPE against random search, a quasi-random sequence and a process."""
     from scipy.stats import qmc
@@ -249,7 +265,11 @@ def test_tpe_against_the_other_methods_at_thirty_trials(evidence, searches):
     evidence.above(tpe, modelled, paired=True, label="Gaussian process")
 
 
-@claim("tpe.beats-random")
+@claim(
+    "tpe.beats-random",
+    expect="undecided",
+    because="ahead on four problems of five; 0.147 [-0.016, 0.308] on the mixed one, 40 more seeds would decide",
+)
 def test_tpe_against_random_search_at_thirty_trials(evidence, toys, searches):
     """Best loss of thirty trials, one pair a seed, on five problems of five to ten parameters."""
     from implementations.search.study import Study

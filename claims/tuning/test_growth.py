@@ -24,7 +24,11 @@ def test_leaf_wise_generalises_better(evidence, growth_losses):
         evidence.above(level, leaf, paired=True, label=name)
 
 
-@claim("tuning.num-leaves-danger")
+@claim(
+    "tuning.num-leaves-danger",
+    expect="refuted",
+    because="by LightGBM's own minimum of 20 rows a leaf its default loses nothing, -0.017 [-0.032, -0.002]",
+)
 def test_the_default_overfits_small_data(evidence):
     """Test loss of LightGBM's default leaves above that of leaves tied to a depth of 3, and no warning given."""
     import lightgbm

@@ -79,7 +79,9 @@ class Options:
     metavar="PREFIX",
     help="Write PREFIX-histogram.png and, for several logs or a ledger, PREFIX-ladder.png.",
 )
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="What to print."
+)
 def partition(
     logs: tuple[str, ...],
     tail_percentile: float,
@@ -185,21 +187,23 @@ def _plot(found: list[Findings], rungs: Rungs, png: Path) -> None:
     prefix = png.with_suffix("") if png.suffix == ".png" else png
     for place, one in enumerate(found, 1):
         ending = "histogram" if len(found) == 1 else f"histogram-{place}"
-        _save(plots.plot_histogram, one, prefix, ending)
+        plots.save(plots.histogram(one), _announced(prefix, ending))
     if rungs:
-        _save(plots.plot_ladder, rungs, prefix, "ladder")
+        plots.save(plots.ladder(rungs), _announced(prefix, "ladder"))
 
 
-def _save(plot: Any, what: Any, prefix: Path, ending: str) -> None:
+def _announced(prefix: Path, ending: str) -> Path:
     path = prefix.with_name(f"{prefix.name}-{ending}.png")
-    plot(what, path)
-    click.echo(f"wrote {path}", err=True)
+    click.echo(f"writing {path}", err=True)
+    return path
 
 
 @contextmanager
 def _one_line_errors() -> Iterator[None]:
     try:
         yield
+    except BrokenPipeError:
+        raise  # click ends quietly where the reader has gone, as `| head` does
     except FileNotFoundError as fault:
         raise Refused(f"{fault.filename}: no such file") from fault
     except OSError as fault:

@@ -32,7 +32,16 @@ from implementations.itl.events import SCHEMA, EventLog, log_from_rows, plain_ro
 
 FORMAT = "runtwice-events"
 TABLE_OF = {table.removesuffix("s"): table for table in TABLES}
+NAMES = {table: tuple(column.name for column in columns) for table, columns in TABLES.items()}
+MAY_BE_TEXT = ("request", "kind", "captured")
 MAY_BE_MISSING = {"cpu_s", "step", "readmitted_s", "prompt_tokens", "max_new_tokens", "first_token_s"}
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def write_log(log: EventLog, path: str | Path) -> None:
@@ -104,11 +113,8 @@ def read_records(file: Iterable[bytes], source: str) -> Iterator[tuple[int, str,
 
 
 def _object(line: bytes, place: str) -> dict[str, Any]:
-    def refuse(constant: str) -> NoReturn:
-        raise ValueError(f"{constant} is not JSON")
-
     try:
-        value = json.loads(line.decode("utf-8"), parse_constant=refuse)
+        value = DECODER.decode(line.decode("utf-8"))
     except ValueError as fault:  # json's and unicode's own errors are ValueErrors too
         raise ValueError(f"{place}: not a line of JSON: {fault}") from fault
     if not isinstance(value, dict):
@@ -128,23 +134,28 @@ def _record(value: dict[str, Any], place: str) -> tuple[str, Row]:
     if not isinstance(kind, str) or kind not in TABLE_OF:
         raise ValueError(f"{place}: record {kind!r} is none of {', '.join(TABLE_OF)}")
     table = TABLE_OF[kind]
-    names = [column.name for column in TABLES[table]]
+    names = NAMES[table]
+    if value.keys() != set(names):
+        _check_names(value, kind, names, place)
+    return table, tuple([_checked(value.get(name), name, place, kind) for name in names])
+
+
+def _check_names(value: dict[str, Any], kind: str, names: tuple[str, ...], place: str) -> None:
     missing = [n for n in names if n not in value and not _may_be_missing(kind, n)]
     strange = [n for n in value if n not in names]
     for fault, found in (("lacks", missing), ("has no field", strange)):
         if found:
             raise ValueError(f"{place}: {kind} {fault} {', '.join(found)}")
-    return table, tuple(_checked(value.get(name), name, f"{place}: {kind}") for name in names)
 
 
 def _may_be_missing(kind: str, name: str) -> bool:
     return name in MAY_BE_MISSING and (kind, name) != ("segment", "step")
 
 
-def _checked(value: Any, name: str, place: str) -> Any:
+def _checked(value: Any, name: str, place: str, kind: str) -> Any:
     """Refuses what JSON lets through and a number would swallow: true, "0.5", [1]."""
-    may_be_text = name in ("request", "kind", "captured")
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if value is None or number or (may_be_text and isinstance(value, str)):
+    # By type, not isinstance: true is an int too.
+    if type(value) in (float, int, type(None)) or (type(value) is str and name in MAY_BE_TEXT):
         return value
-    raise ValueError(f"{place}: {name} {value!r} is not a number{' or a string' if may_be_text else ''}")
+    wanted = "a number or a string" if name in MAY_BE_TEXT else "a number"
+    raise ValueError(f"{place}: {kind}: {name} {value!r} is not {wanted}")

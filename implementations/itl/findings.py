@@ -170,7 +170,7 @@ def bin_edges(low_ms: float, high_ms: float) -> tuple[float, ...]:
     # Rounded to their own digits: 0.15 rather than 0.15000000000000002.
     ladder = [float(f"{step}e{decade}") for decade in range(low, high + 1) for step in DECADE]
     first = max([edge for edge in ladder if edge <= low_ms], default=ladder[0])
-    return (0.0, *(edge for edge in ladder if first <= edge <= max(high_ms, ladder[1])), math.inf)
+    return (0.0, *(edge for edge in ladder if first <= edge <= max(high_ms, first)), math.inf)
 
 
 def _parts(block: Gaps) -> dict[str, Floats]:
@@ -243,25 +243,25 @@ def _warnings(streamed: Streamed, tally: _Tally, tail: TailDecomposition) -> Ite
     if tally.contradictions:
         yield Caveat(
             "emitted while evicted",
-            f"{_many(tally.contradictions, 'token')} came while the request was evicted: those evictions ended earlier"
+            f"{many(tally.contradictions, 'token')} came while the request was evicted: those evictions ended earlier"
             " than recorded (or were never closed), and their gaps are charged to preempt",
         )
     if tally.skipped_steps:
         yield Caveat(
             "skipped steps",
-            f"{_many(tally.gaps_that_skip, 'gap')} sat out {_many(tally.skipped_steps, 'decode step')} that no eviction"
+            f"{many(tally.gaps_that_skip, 'gap')} sat out {many(tally.skipped_steps, 'decode step')} that no eviction"
             " explains: are all evictions on record, and does the scheduler rotate?",
         )
     if streamed.unjudged_steps:
         yield Caveat(
             "baseline not identifiable",
-            f"graph excess of {_many(streamed.unjudged_steps, 'eager step')} cannot be told: {_lacking(baseline)};"
+            f"graph excess of {many(streamed.unjudged_steps, 'eager step')} cannot be told: {_lacking(baseline)};"
             " give one with --baseline",
         )
     if streamed.negative_baseline_steps:
         yield Caveat(
             "negative baseline",
-            f"the baseline is below zero for {_many(streamed.negative_baseline_steps, 'eager step')}; taken as zero",
+            f"the baseline is below zero for {many(streamed.negative_baseline_steps, 'eager step')}; taken as zero",
         )
     if baseline.falling:
         yield Caveat(
@@ -269,7 +269,7 @@ def _warnings(streamed: Streamed, tally: _Tally, tail: TailDecomposition) -> Ite
         )
     for table, count in streamed.overlapping.items():
         if count:
-            what = _many(count, table.removesuffix("s"))
+            what = many(count, table.removesuffix("s"))
             verb = "begins" if count == 1 else "begin"
             yield Caveat(f"overlapping {table}", f"{what} {verb} before an earlier one ends; the earlier start counts")
     if tail.share["residual"] > MUCH_RESIDUAL:
@@ -282,5 +282,6 @@ def _lacking(baseline: Baseline) -> str:
     return f"captured steps are all of size {baseline.only_size}"
 
 
-def _many(count: int, what: str) -> str:
+def many(count: int, what: str) -> str:
+    """`1 gap`, `2,000 gaps`."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
@@ -37,42 +38,33 @@ DPI = 144
 Counts = NDArray[Any]
 
 
-def plot_histogram(findings: Findings, path: Path) -> None:
-    """Gaps by length and primary cause: how many, and below which share of each bin a cause leads.
-
-    Args:
-        findings: of one log.
-        path: a PNG file.
-    """
+def histogram(findings: Findings) -> Figure:
+    """Gaps of one log by length and primary cause: how many, and below which share of each bin a cause leads."""
     counts = {cause: np.array(findings.histogram[cause]) for cause in ANSWERS if any(findings.histogram[cause])}
     # Grey below, causes on top of it, the first of ANSWERS topmost.
     order = sorted(counts, key=ANSWERS.index, reverse=True)
     total = np.sum(list(counts.values()), axis=0)
-    figure = Figure(figsize=(max(8.0, 0.62 * len(total) + 2), 7.6), layout="constrained")
+    figure = _figure(max(8.0, 0.62 * len(total) + 2), 7.6)
     number, share = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     _stack(number, {cause: counts[cause] for cause in order})
     _stack(share, {cause: 100 * counts[cause] / np.maximum(total, 1) for cause in order})
     _label_bars(number, total)
     number.set_ylabel("gaps (thousands)" if total.max() >= 20_000 else "gaps", fontsize=12)
     number.set_title(_title(findings), fontsize=12, loc="left")
+    number.margins(y=0.1)  # room for the counts above the bars
     number.legend(title="primary cause", reverse=True, fontsize=11, title_fontsize=11, frameon=False)
     share.set_ylabel("share of the bin (%)", fontsize=12)
     share.set_ylim(0, 100)
     share.set_xlim(-0.6, len(total) - 0.4)
     share.set_xticks(range(len(total)), bin_names(findings.edges_ms), rotation=40, ha="right", fontsize=11)
     share.set_xlabel("length of the gap between two tokens of a request (ms)", fontsize=12)
-    figure.savefig(path, dpi=DPI)
+    return figure
 
 
-def plot_ladder(rungs: Rungs, path: Path) -> None:
-    """Percentiles along a ladder: a dot a run, a bar over their range, a line through the medians.
-
-    Args:
-        rungs: values in ms by rung and statistic.
-        path: a PNG file.
-    """
+def ladder(rungs: Rungs) -> Figure:
+    """Percentiles along a ladder: a tick a run, a bar over their range, dots and a line at the medians."""
     names = list(rungs)
-    figure = Figure(figsize=(max(8.0, 1.3 * len(names) + 2.5), 6.2), layout="constrained")
+    figure = _figure(max(8.0, 1.3 * len(names) + 2.5), 6.2)
     axes = figure.subplots()
     shown = [statistic for statistic in STATISTICS if all(rungs[name].get(statistic) for name in names)]
     for place, statistic in enumerate(shown):
@@ -86,14 +78,26 @@ def plot_ladder(rungs: Rungs, path: Path) -> None:
     axes.set_xticks(range(len(names)), names, rotation=20, ha="right", fontsize=11)
     axes.set_xlim(-0.5, len(names) - 0.5)
     axes.set_title(f"Gaps by setting: median (dot) and range of {_runs(rungs)}", fontsize=12, loc="left")
-    axes.legend(reverse=True, fontsize=11, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    axes.tick_params(labelsize=11)
+    figure.legend(reverse=True, fontsize=11, frameon=False, loc="outside right upper")
     _tidy(axes)
-    figure.savefig(path, dpi=DPI)
+    return figure
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Writes a PNG file."""
+    figure.savefig(path, format="png")
 
 
 def bin_names(edges_ms: tuple[float, ...]) -> list[str]:
     """`10–15` for each bin, `700+` for the last."""
     return [f"{low:g}+" if math.isinf(high) else f"{low:g}–{high:g}" for low, high in pairwise(edges_ms)]
+
+
+def _figure(width: float, height: float) -> Figure:
+    """A figure in inches; the padding is for slanted labels, which the layout takes for shorter than they are."""
+    layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12)
+    return Figure(figsize=(width, height), dpi=DPI, layout=layout)
 
 
 def _stack(axes: Axes, layers: dict[str, Counts]) -> None:

@@ -93,7 +93,7 @@ class Runs:
         begin = self._search(run, low) if run.lowest < low else 0
         end = self._search(run, high) if run.highest >= high else run.rows
         size = self.dtype.itemsize
-        data = os.pread(self._file.fileno(), (end - begin) * size, (run.first + begin) * size)
+        data = os.pread(self._file.fileno(), max(end - begin, 0) * size, (run.first + begin) * size)
         return np.frombuffer(data, self.dtype)
 
     def _search(self, run: _Run, key: float) -> int:

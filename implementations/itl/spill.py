@@ -114,7 +114,7 @@ class Spill:
         self.n_steps = 0
         self._top_step = (UNKNOWN, "")
         self._emitter = _Emitter()
-        self._suspects: dict[int, str] = {}
+        self._suspects: dict[int, tuple[str, float]] = {}
 
     def __enter__(self) -> Spill:
         return self
@@ -218,9 +218,8 @@ class Spill:
 
     def _add_emissions(self, rows: Table, name: Name) -> None:
         for place in self._emitter.falls(rows["request"], rows["time_s"]):
-            self._suspects.setdefault(
-                int(rows["request"][place]), f"{name(int(place))}: emits at {rows['time_s'][place]} s"
-            )
+            listed_first = (name(int(place)), float(rows["time_s"][place]))
+            self._suspects.setdefault(int(rows["request"][place]), listed_first)
         listed = np.empty(len(rows), EMISSION)
         for column in ("request", "time_s", "step"):
             listed[column] = rows[column]
@@ -258,14 +257,18 @@ class Spill:
         nothing = (-math.inf, -1)
         for request, time_s, step, place in self._suspicious():
             if not 0 <= step < self.n_steps:
-                raise ValueError(f"{self._suspects[request]}, before its predecessor")
+                raise self._backwards(request)
             key = (float(steps["end_s"][step]), place)
             when, top, before = keys.get(request, (-math.inf, nothing, nothing))
             if time_s > when:
                 when, top, before = time_s, nothing, max(top, before)
             if key < before:
-                raise ValueError(f"{self._suspects[request]}, before its predecessor")
+                raise self._backwards(request)
             keys[request] = (when, max(top, key), before)
+
+    def _backwards(self, request: int) -> ValueError:
+        name, time_s = self._suspects[request]
+        return ValueError(f"{name}: request {self.requests[request]} emits at {time_s} s, before its predecessor")
 
     def _suspicious(self) -> Iterator[tuple[int, float, int, int]]:
         if not self._suspects:

@@ -162,8 +162,8 @@ def _cuts(spill: Spill, extents: Rows, records: int) -> Places:
     if len(stretches) and stretches.max() > spill.limits.records:
         after = extents["begin_s"][np.append(0, quiet)[int(np.argmax(stretches))]]
         raise ValueError(
-            f"{spill.source}: from {after} s on, {spill.limits.records} records and more without an instant at which no"
-            " step, segment or collection is under way; a log is cut at such instants"
+            f"{spill.source}: from {after:.9g} s on, more than {spill.limits.records} records without an instant at"
+            " which no step, segment or collection is under way; a log is cut at such instants"
         )
     cuts: Places = quiet[np.diff(np.append(0, at_quiet // records)) > 0]
     return cuts

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from implementations.itl.findings import Findings, WorstGap, percentile_name
+from implementations.itl.findings import Findings, WorstGap, many, percentile_name
 from implementations.itl.rung_table import STATISTICS, Rungs, median_and_range
 from implementations.itl.tail import ANSWERS
 from implementations.itl.timeline import CAUSES, LABELS
@@ -27,8 +27,9 @@ WORTH_NAMING = 0.01
 
 
 def console(file: IO[str]) -> Console:
-    """A console that is plain where the file is no terminal."""
-    return Console(file=file, highlight=False, width=None if file.isatty() else PLAIN_WIDTH)
+    """A console that is plain where the file is no terminal, and reads no markup out of ids and paths."""
+    width = None if file.isatty() else PLAIN_WIDTH
+    return Console(file=file, highlight=False, markup=False, emoji=False, width=width)
 
 
 def print_findings(out: Console, found: Findings) -> None:
@@ -56,8 +57,8 @@ def print_rungs(out: Console, rungs: Rungs) -> None:
 
 
 def _counts(found: Findings) -> str:
-    records = ", ".join(f"{count:,} {table}" for table, count in found.records.items())
-    return f"{found.requests:,} requests, {found.gaps:,} gaps; {records} in {found.span_s:.4g} s"
+    records = ", ".join(many(count, table.removesuffix("s")) for table, count in found.records.items())
+    return f"{many(found.requests, 'request')}, {many(found.gaps, 'gap')}; {records} in {found.span_s:.4g} s"
 
 
 def _percentiles(found: Findings) -> str:
@@ -77,7 +78,9 @@ def _baseline(found: Findings) -> str:
 def _print_tail(out: Console, found: Findings) -> None:
     """Time and count side by side, since they need not agree on what is worst."""
     tail = found.tail
-    title = f"tail: {tail.gaps:,} gaps of {_ms(tail.threshold_ms)} ms and more (p{tail.q:g}), {_ms(tail.total_ms)} ms"
+    title = (
+        f"tail: {many(tail.gaps, 'gap')} of {_ms(tail.threshold_ms)} ms and more (p{tail.q:g}), {_ms(tail.total_ms)} ms"
+    )
     out.print(Text(f"\n{title}", style="bold"), soft_wrap=True)
     table = _table(out, "label", "share of its time", "primary cause of")
     for label in (*LABELS, *ANSWERS[len(CAUSES) :]):
@@ -114,7 +117,9 @@ def _print_worst(out: Console, worst: Sequence[WorstGap]) -> None:
     for gap in worst:
         parts = sorted(gap.parts_ms.items(), key=lambda part: -part[1])
         shown = ", ".join(f"{label} {_ms(ms)}" for label, ms in parts if ms > WORTH_NAMING * gap.gap_ms)
-        table.add_row(_ms(gap.gap_ms), str(gap.request), f"{gap.start_s:.6f}", f"{gap.end_s:.6f}", gap.cause, shown)
+        table.add_row(
+            _ms(gap.gap_ms), _printable(gap.request), f"{gap.start_s:.6f}", f"{gap.end_s:.6f}", gap.cause, shown
+        )
     out.print(table)
 
 
@@ -124,6 +129,11 @@ def _table(out: Console, first: str, *others: str) -> Table:
     for name in others:
         table.add_column(name, justify="right")
     return table
+
+
+def _printable(request: int | str) -> str:
+    """An id as it is, or quoted where it would move the cursor."""
+    return str(request) if str(request).isprintable() else repr(request)
 
 
 def _range(values: list[float]) -> str:

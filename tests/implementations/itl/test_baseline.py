@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from implementations.itl.baseline import NOT_IDENTIFIABLE, Baseline, fit_line
+from implementations.itl.baseline import NOT_IDENTIFIABLE, Baseline, LineFit, fit_line
 from tests.implementations.itl.logs import unhurried
 
 
@@ -55,3 +55,16 @@ def test_line_that_is_not_finite_is_refused(line):
     """A failed fit is an error and not a line."""
     with pytest.raises(ValueError, match="both must be finite"):
         Baseline(*line)
+
+
+@unhurried
+@given(st.lists(st.tuples(st.integers(1, 64), st.floats(0.01, 100)), max_size=30), st.integers(1, 9))
+def test_line_over_blocks_is_the_line_over_all(steps, block):
+    """The fit needs no more of each block than count and sum by size."""
+    size, decode_ms = np.array([n for n, _ in steps], np.int64), np.array([ms for _, ms in steps])
+    fit = LineFit()
+    for first in range(0, len(steps), block):
+        fit.add(size[first : first + block], decode_ms[first : first + block])
+    ours, whole = fit.line(), fit_line(size, decode_ms)
+    assert (ours.identifiable, ours.only_size) == (whole.identifiable, whole.only_size)
+    assert (ours.slope_ms, ours.intercept_ms) == pytest.approx((whole.slope_ms, whole.intercept_ms), rel=1e-9, abs=1e-9)

@@ -26,11 +26,11 @@ def test_a_collection_costs_something_for_each_object():
 
 
 def test_calibrating_takes_about_as_long_as_it_is_told():
-    """A small model for one second: the rate is positive, and every path was seen."""
+    """A small model for one second: it serves something, and every path was seen."""
     pytest.importorskip("tokenizers")
     model = Decoder(kv_blocks=1000, shape=Shape(width=16, hidden=32))
     found = calibrate(seconds=1.0, model=model)
-    assert found.near_capacity_per_s > 0
+    assert found.saturated_per_s > 0
     costs = found.costs
     assert costs.decode(32 * 400, 32, 32) < costs.decode(32 * 400, 32, None)
     assert costs.char_s < 1e-5
