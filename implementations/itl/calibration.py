@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+import numpy as np
+
 from implementations.itl.collector import CONTAINERS_PER_HEAP_ENTRY, startup_heap
 from implementations.itl.config import EngineConfig
 from implementations.itl.cost_model import PUBLISHED_MACHINE, CostModel
@@ -24,10 +26,12 @@ from implementations.itl.virtual import run_virtual
 
 # The post's rates for its machine, in requests a second.
 PUBLISHED_RATE, PUBLISHED_OVERLOAD = 6.5, 10.0
-SOUGHT_SECONDS, SOUGHT_SEEDS, HALVINGS = 30.0, (1, 2, 3, 4), 7
+SOUGHT_SECONDS, SOUGHT_SEEDS, HALVINGS = 30.0, (1, 2, 3, 4), 5
+SOUGHT_BETWEEN = (0.7, 1.7)  # times the saturated rate
 
-SATURATED_REQUESTS, SATURATED_SEEDS = 240, (1, 2)
-SATURATING_FACTOR = 4.0  # times what the machine serves, so that more are waiting in the troughs of the swell too
+BACKLOG_S, BACKLOG_SEEDS = 60.0, (1, 2)  # published traces, for the sizes of their requests
+SETTLED = (0.1, 0.8)  # share of the tokens between which a backlog is served with full batches
+
 # Most sequences at once, captured sizes, and the share of the calibration's time for each of its runs: small, middle
 # and full batches on the captured path, and full ones without it.
 PROBES = ((3, (1, 2, 3), 0.15), (12, (4, 8, 12), 0.2), (48, (16, 24, 32, 40, 48), 0.4), (48, (), 0.25))
@@ -61,7 +65,7 @@ def calibrate(seconds: float = 6.0, model: Model | None = None, seed: int = 1) -
     """Find this machine's costs and rates.
 
     Args:
-        seconds: of real running, for the probes and as much again for a run near capacity.
+        seconds: of real running, for the probes and as much again for a run at capacity.
         model: a decoder by default.
         seed: of the traces.
     """
@@ -69,8 +73,8 @@ def calibrate(seconds: float = 6.0, model: Model | None = None, seed: int = 1) -
     logs = [_probe(model, seed, seconds * share, limit, sizes) for limit, sizes, share in PROBES]
     probed = CostModel.fit(logs, collection_cost_s(), where_unseen=PUBLISHED_MACHINE)
     # A pool in use is not a fresh one: its blocks lie scattered, and a decode takes longer. So the costs are fitted
-    # again to a run near the capacity that the probes suggest.
-    trace = arrivals(seed, seconds, near_capacity_per_s(probed))
+    # again to a run at the capacity that the probes suggest.
+    trace = arrivals(seed, seconds, saturated_per_s(probed))
     pressed = Engine(EngineConfig(compact_history=True), model, trace, stop_after_s=seconds).run()
     costs = CostModel.fit([pressed], probed.gc_object_s, where_unseen=probed)
     return Calibration(costs, saturated_per_s(costs))
@@ -78,17 +82,15 @@ def calibrate(seconds: float = 6.0, model: Model | None = None, seed: int = 1) -
 
 @lru_cache(maxsize=32)
 def saturated_per_s(costs: CostModel, config: EngineConfig | None = None) -> float:
-    """Requests a second that an engine serves when more are always waiting.
+    """Requests a second that an engine serves, in virtual time, when more are always waiting.
 
     Args:
         costs: of each operation.
         config: settings; the baseline's by default.
     """
-    request_s = _request_cost_s(costs)
-    duration_s, offered_per_s = SATURATED_REQUESTS * request_s, SATURATING_FACTOR / request_s
-    traces = [arrivals(seed, duration_s, offered_per_s, texts=False) for seed in SATURATED_SEEDS]
-    served = [_served_per_s(config or EngineConfig(), trace, costs, duration_s) for trace in traces]
-    return sum(served) / len(served)
+    config = replace(config or EngineConfig(), compact_history=True)
+    traces = [arrivals(seed, BACKLOG_S, PUBLISHED_RATE, texts=False) for seed in BACKLOG_SEEDS]
+    return len(traces) / sum(_request_s(config, trace, costs) for trace in traces)
 
 
 @lru_cache(maxsize=32)
@@ -99,7 +101,7 @@ def near_capacity_per_s(costs: CostModel) -> float:
         costs: of each operation.
     """
     target = fallback_share(PUBLISHED_MACHINE, PUBLISHED_RATE)
-    low, high = 0.5 * saturated_per_s(costs), 8 * saturated_per_s(costs)
+    low, high = (factor * saturated_per_s(costs) for factor in SOUGHT_BETWEEN)
     for _ in range(HALVINGS):
         middle = (low * high) ** 0.5
         low, high = (middle, high) if fallback_share(costs, middle) < target else (low, middle)
@@ -136,16 +138,14 @@ def _probe(model: Model, seed: int, seconds: float, limit: int, sizes: tuple[int
     return Engine(config, model, trace, stop_after_s=seconds).run()
 
 
-def _request_cost_s(costs: CostModel) -> float:
-    """Roughly what a mean request costs when 32 share a step."""
-    return costs.prefill(230, 0) + 287 * costs.decode(32 * 400, 32, 32) / 32
-
-
-def _served_per_s(config: EngineConfig, trace: Sequence[Arrival], costs: CostModel, duration_s: float) -> float:
-    """Tokens a second after the first quarter, over the tokens of a mean request."""
-    log = run_virtual(replace(config, compact_history=True), trace, costs, stop_after_s=duration_s)
-    settled = log.emission["time_s"] >= duration_s / 4
-    return float(settled.sum()) / (0.75 * duration_s) * len(trace) / sum(arrival.max_new for arrival in trace)
+def _request_s(config: EngineConfig, trace: Sequence[Arrival], costs: CostModel) -> float:
+    """Seconds for each request of a trace that is all there at once, tokenizing included."""
+    backlog = [replace(arrival, arrival_s=0.0) for arrival in trace]
+    times = np.sort(run_virtual(config, backlog, costs).emission["time_s"])
+    first, last = (int(share * len(times)) for share in SETTLED)
+    served = (last - first) * len(trace) / len(times)
+    tokenizing_s = sum(costs.tokenize(arrival.chars) for arrival in trace) / len(trace)
+    return float(times[last] - times[first]) / served + tokenizing_s
 
 
 def _full_collection_s() -> float:

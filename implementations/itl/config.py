@@ -22,6 +22,7 @@ class EngineConfig:
             batch.
         admission_watermark: share of the pool that must stay free when a new request is admitted to a busy
             engine.
+        reserve_answer: also reserve blocks for the whole answer at admission, so that nobody is ever evicted.
         overtake_limit: new requests that may be admitted past the longest-evicted one before it holds the
             door.
         preemption: what becomes of a victim's cache: copied out and back, or dropped and computed again.
@@ -40,6 +41,7 @@ class EngineConfig:
     max_model_len: int = 2048
     readmit_headroom_blocks: int = 8
     admission_watermark: float = 0.0
+    reserve_answer: bool = False
     overtake_limit: int = 100
     preemption: Literal["swap", "recompute"] = "swap"
     first_token_from: Literal["prefill", "extra step"] = "prefill"

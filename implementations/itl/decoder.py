@@ -29,12 +29,13 @@ LATER = np.triu(np.ones((PREFILL_TILE, PREFILL_TILE), np.bool_), 1)  # what a ro
 
 @dataclass(frozen=True)
 class Shape:
-    """Sizes of the model."""
+    """Sizes of the model; of the ``vocabulary`` that it reads it emits the first ``outputs`` (all, if it has fewer)."""
 
     layers: int = 2
     width: int = 128
     hidden: int = 512
     vocabulary: int = 4096
+    outputs: int = 512
     positions: int = 3072
 
 
@@ -50,7 +51,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of the model: embedding (v, w), position (positions, w), layers, unembedding (w, v).
+    """Weights of the model: embedding (v, w), position (positions, w), layers, unembedding (w, outputs).
 
     Raises:
         PromotionError: on construction, naming the array that is not float32.
@@ -90,7 +91,7 @@ class Weights:
             embedding=matrix(shape.vocabulary, width, 1.0),
             position=matrix(shape.positions, width, 1.0),
             layers=layers,
-            unembedding=matrix(width, shape.vocabulary, width**-0.5),
+            unembedding=matrix(width, min(shape.outputs, shape.vocabulary), width**-0.5),
         )
 
 
@@ -240,7 +241,7 @@ class Decoder:
         return following
 
     def _next_tokens(self, x: Float32Array) -> IndexArray:
-        logits = float32_only("logits", x @ self.weights.unembedding)  # (n, w) -> (n, v)
+        logits = float32_only("logits", x @ self.weights.unembedding)  # (n, w) -> (n, outputs)
         likeliest: IndexArray = logits.argmax(axis=1)
         return likeliest
 
@@ -258,6 +259,9 @@ class BlockWalk:
         masked: cells that hold nothing to attend to (k, 16).
         by_request: where, in ``blocks``, the blocks of the requests lie, request by request.
         starts: where each request begins in ``by_request``.
+
+    Attributes:
+        owned: whether a block (k) belongs to a row (n), as a matrix (n, k) of ones and zeros that sums over blocks.
     """
 
     def __init__(
@@ -273,6 +277,8 @@ class BlockWalk:
         self.masked = masked
         self.by_request = by_request
         self.starts = starts
+        self.owned = np.zeros((len(starts), len(owner)), np.float32)
+        self.owned[owner[by_request], np.arange(len(owner))[by_request]] = 1
 
     @classmethod
     def over(cls, tables: Sequence[BlockTable], lengths: IndexArray, gather: bool = False) -> "BlockWalk":
@@ -311,13 +317,12 @@ class BlockWalk:
         by_owner = queries[self.owner][:, :, None]  # (k, w, 1)
         scores = np.matmul(keys[self.blocks], by_owner)[:, :, 0]  # (k, 16, w) @ (k, w, 1) -> (k, 16)
         scores[self.masked] = -np.inf
-        peaks = np.maximum.reduceat(scores.max(axis=1)[self.by_request], self.starts)  # (n,)
+        peaks = np.maximum.reduceat(scores[self.by_request].ravel(), self.starts * BLOCK_TOKENS)  # (n,)
         scores -= peaks[self.owner][:, None]
         np.exp(scores, out=scores)
-        totals = np.add.reduceat(scores.sum(axis=1)[self.by_request], self.starts)  # (n,)
+        totals = self.owned @ (scores @ np.ones(BLOCK_TOKENS, np.float32))  # (n, k) @ (k,) -> (n,)
         parts = np.matmul(scores[:, None, :], values[self.blocks])[:, 0]  # (k, 16) @ (k, 16, w) -> (k, w)
-        sums = np.add.reduceat(parts[self.by_request], self.starts, axis=0)  # (n, w)
-        return float32_only("attention over blocks", sums / totals[:, None])
+        return float32_only("attention over blocks", self.owned @ parts / totals[:, None])  # (n, k) @ (k, w) -> (n, w)
 
 
 def _beyond(filled: IndexArray) -> NDArray[np.bool_]:

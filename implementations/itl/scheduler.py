@@ -185,9 +185,15 @@ class Scheduler:
             return Refused.EMPTY_PROMPT
         if request.max_new < 1:
             return Refused.NO_OUTPUT
-        # The last token emitted is never fed back, so its keys and values are never stored.
-        stored = request.prompt_tokens + request.max_new - (self.config.first_token_from == "prefill")
-        return Refused.NEVER_FITS if blocks_for(stored) > self.pool.size else None
+        return Refused.NEVER_FITS if blocks_for(self._slots_in_the_end(request)) > self.pool.size else None
+
+    def _slots_in_the_end(self, request: Request) -> int:
+        """Tokens stored when the last one is emitted, which is itself never fed back and so never stored."""
+        return request.prompt_tokens + request.max_new - (self.config.first_token_from == "prefill")
+
+    def _blocks_wanted(self, request: Request) -> int:
+        reserve_all = self.config.reserve_answer
+        return blocks_for(self._slots_in_the_end(request) if reserve_all else request.slots_next)
 
     def _reserve_decode_slots(self, plan: StepPlan) -> None:
         """A block for each decode whose last one is full, the oldest first; the newest pay for it."""
@@ -216,7 +222,7 @@ class Scheduler:
         while self.evicted and len(self.running) < self.config.max_num_seqs:
             request = self.evicted[0]
             headroom = self.config.readmit_headroom_blocks if self.running else 0
-            if blocks_for(request.slots_next) + headroom > self.pool.n_free:
+            if self._blocks_wanted(request) + headroom > self.pool.n_free:
                 return
             plan.readmissions.append(Admission(self.evicted.popleft(), self.pool.n_free))
             self._overtakes = 0
@@ -242,7 +248,7 @@ class Scheduler:
         if self.evicted and self._overtakes >= self.config.overtake_limit:
             return False
         reserve = self._reserve_blocks if self.running else 0
-        return self.pool.n_free - blocks_for(request.slots_next) >= reserve
+        return self.pool.n_free - self._blocks_wanted(request) >= reserve
 
     def _start(self, request: Request) -> None:
         self._grant(request)
@@ -254,7 +260,7 @@ class Scheduler:
         return n_tokens
 
     def _grant(self, request: Request) -> None:
-        missing = blocks_for(request.slots_next) - len(request.blocks)
+        missing = self._blocks_wanted(request) - len(request.blocks)
         request.blocks += self.pool.take(missing)
         request.capacity = len(request.blocks) * BLOCK_TOKENS
 

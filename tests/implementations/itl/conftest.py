@@ -123,7 +123,7 @@ def serve():
             for number, (arrival_s, prompt, max_new) in enumerate(requests)
         ]
         engine_options = {"clock": SteppingClock()} | {
-            name: options.pop(name) for name in ("scheduler", "before_step", "clock") if name in options
+            name: options.pop(name) for name in ("scheduler", "before_step", "clock", "stop_after_s") if name in options
         }
         config = options.pop("config", None) or EngineConfig(**options)
         engine = Engine(

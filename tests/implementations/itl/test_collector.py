@@ -108,6 +108,12 @@ def test_full_collections_grow_with_the_heap():
     assert lengths[0] >= 100_000 * 1e-6
 
 
+def test_no_full_collection_before_the_heap_has_grown_by_a_quarter():
+    """However often the middle generation was collected in between."""
+    grown = [full_pauses_s(freeze=False, startup=800_000, tokens=tokens) for tokens in (4_000, 40_000)]
+    assert [len(pauses) for pauses in grown] == [0, 1]
+
+
 def test_a_frozen_heap_is_not_examined_again():
     """Full collections then see the recorded tokens alone."""
     assert max(full_pauses_s(freeze=True)) <= 20_000 * TRACKED_OBJECTS_PER_TOKEN * 1e-6

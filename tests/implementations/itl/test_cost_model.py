@@ -31,10 +31,11 @@ def test_fitting_a_run_finds_the_costs_it_was_made_with(virtual_logs):
 
 @pytest.mark.seeded
 def test_a_few_disturbed_segments_do_not_move_the_fit(virtual_logs, seed):
-    """One decode in twenty takes five times as long."""
+    """One in five takes two to four times as long."""
     (log, *_) = virtual_logs
-    slow = np.random.default_rng(seed).random(len(log.segment["kind"])) < 0.05
-    stretched = log.segment["end_s"] + 4 * slow * (log.segment["end_s"] - log.segment["start_s"])
+    rng, n = np.random.default_rng(seed), len(log.segment["kind"])
+    slowed = (rng.random(n) < 0.2) * rng.uniform(1, 3, n)
+    stretched = log.segment["end_s"] + slowed * (log.segment["end_s"] - log.segment["start_s"])
     disturbed = replace(log, segment={**log.segment, "end_s": stretched})
     found = CostModel.fit([disturbed], 0.0, where_unseen=ZERO)
     assert found.decode(9000, 30, 32) == pytest.approx(PUBLISHED_MACHINE.decode(9000, 30, 32), rel=0.02)

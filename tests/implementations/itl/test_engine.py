@@ -1,11 +1,12 @@
 """The engine serves what it accepts, correctly, and writes down what it did."""
 
+import gc
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from implementations.itl.clock import RealClock, VirtualClock
+from implementations.itl.clock import VirtualClock
 from implementations.itl.config import EngineConfig
 from implementations.itl.engine import Engine
 from implementations.itl.scheduler import Refused, RoundRobinScheduler, Scheduler
@@ -191,10 +192,10 @@ def test_the_watermark_leaves_its_share_free(serve):
 
 def test_a_run_can_be_stopped(serve):
     """What was not served is in the log without a time."""
-    trace = [Arrival(number, 0.0, "moon " * 20, 99, 20, 4000) for number in range(4)]
-    log = Engine(EngineConfig(), FastModel(), trace, clock=RealClock(), stop_after_s=0.02).run()
+    log, _ = serve([(0.0, 20, 5), (0.0, 20, 900)], stop_after_s=1e-3)
     assert not log.drained
-    assert any(row.finished_s is None for row in log.requests)
+    assert [row.finished_s is None for row in log.requests] == [False, True]
+    assert all(row.first_token_s is not None for row in log.requests)
 
 
 def emitted(log):
@@ -252,6 +253,22 @@ def test_a_real_run_logs_everything(off_loop):
     assert (log.step["start_s"][1:] >= log.step["end_s"][:-1]).all()
     assert (log.ttft_s() > 0).all()
     assert any(generation == 2 and end_s < log.step["start_s"][0] for _, end_s, generation in log.collections)
+
+
+def test_processor_time_leaves_collections_out(serve):
+    """A collection inside a decode is in the segment, and its processor time is not in the segment's."""
+
+    class Collecting(FastModel):
+        def decode(self, tokens, lengths, tables, captured):
+            gc.collect()
+            return super().decode(tokens, lengths, tables, captured)
+
+    trace = [Arrival(0, 0.0, "moon", 4, 1, 2)]
+    log = Engine(EngineConfig(), Collecting(), trace).run()
+    (pause,) = [end_s - start_s for start_s, end_s, generation in log.collections if generation == 2]
+    ((length_s, cpu_s),) = [(end - start, cpu) for _, kind, start, end, cpu in log.segments if kind == "decode"]
+    assert length_s >= pause > 1e-3
+    assert cpu_s < pause / 4
 
 
 def test_the_cost_of_an_idle_turn_is_not_a_step(serve):

@@ -20,6 +20,7 @@ CONFIGS = st.builds(
     admission_watermark=st.sampled_from([0.0, 0.1, 0.5, 1.0]),
     overtake_limit=st.integers(0, 3),
     preemption=st.sampled_from(["swap", "recompute"]),
+    reserve_answer=st.booleans(),
 )
 
 
@@ -123,6 +124,7 @@ class ServingMachine(RuleBasedStateMachine):
     def _step(self):
         plan, emitting = step(self.scheduler)
         assert plan, "a step that does nothing while requests stand would be repeated for ever"
+        assert not (plan.preemptions and self.config.reserve_answer)
         self._follow_evictions(plan)
         self._follow_admissions(plan)
         chunked = {chunk.request.number for chunk in plan.chunks}
@@ -273,6 +275,15 @@ def test_an_evicted_request_is_overtaken_only_so_often():
         out -= len(plan.readmissions)
         assert not (out and plan.admissions)
         out += sum(not lost.restarted for lost in plan.preemptions)
+
+
+def test_reserving_the_answer_evicts_nobody():
+    """Where reserving the prompt alone does."""
+    sizes = [(30, 60)] * 6
+    prompt_only, everything = (EngineConfig(kv_blocks=12, reserve_answer=reserve) for reserve in (False, True))
+    plans = {config.reserve_answer: drain(started(config, *sizes)[0]) for config in (prompt_only, everything)}
+    evictions = {reserve: sum(len(plan.preemptions) for plan in found) for reserve, found in plans.items()}
+    assert evictions[True] == 0 < evictions[False]
 
 
 def test_blocks_in_the_wrong_hands_are_found():
