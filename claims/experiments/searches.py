@@ -31,23 +31,8 @@ FOUR = Space({**THREE.parameters, "max_features": Float(0.5, 1.0)})
 SIX = Space({**FOUR.parameters, "min_samples_leaf": Int(1, 8), "min_samples_split": Int(2, 16)})
 SPACES = {"three": THREE, "four": FOUR, "six": SIX}
 
-GRID_THREE = Grid(
-    {
-        "learning_rate": [0.02, 0.05, 0.11, 0.25],
-        "max_depth": [2, 3, 4, 5],
-        "subsample": [0.6, 0.75, 0.9, 1.0],
-    }
-)
-GRID_SIX = Grid(
-    {
-        "learning_rate": [0.05, 0.25],
-        "max_depth": [2, 5],
-        "subsample": [0.6, 1.0],
-        "max_features": [0.5, 1.0],
-        "min_samples_leaf": [1, 8],
-        "min_samples_split": [2, 16],
-    }
-)
+GRID_THREE = Grid(friedman.AXES_THREE)
+GRID_SIX = Grid(friedman.AXES_SIX)
 GRIDS = {"three": GRID_THREE, "six": GRID_SIX}
 SAMPLERS: dict[str, Sampler] = {"random": RandomSearch(), "tpe": TPE(), "univariate tpe": TPE(multivariate=False)}
 

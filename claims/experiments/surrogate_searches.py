@@ -65,8 +65,13 @@ def real_box_random(seed: int, trials: int = 50) -> Study:
 
 
 @cache
-def real_optuna(sampler: str, seed: int, trials: int = BUDGETS[-1]) -> list[float]:
+def real_optuna(sampler: str, seed: int) -> list[float]:
     """Best score after each trial of the post's Optuna study; the smaller budgets are its prefixes."""
+    return [float(value) for value in np.maximum.accumulate(real_scores(sampler, seed, BUDGETS[-1]))]
+
+
+def real_scores(sampler: str, seed: int, trials: int) -> list[float]:
+    """Scores of the first trials of the post's Optuna study."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -83,7 +88,7 @@ def real_optuna(sampler: str, seed: int, trials: int = BUDGETS[-1]) -> list[floa
         )
 
     study.optimize(objective, n_trials=trials)
-    return [float(value) for value in np.maximum.accumulate([trial.value for trial in study.trials])]
+    return [float(trial.value) for trial in study.trials]
 
 
 # --- the interpolated problem --------------------------------------------------------------------------------------

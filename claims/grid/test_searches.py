@@ -244,7 +244,7 @@ def _mean_best(searches, space, trials, seeds, data):
 
 @claim("grid.scratch-equals-sklearn")
 def test_the_loop_is_the_librarys_search(evidence, searches):
-    """Scores of all 64 combinations, in both orders, and the best of each."""
+    """Scores of all 64 combinations, in both orders, and the best of each; the table beside real fits."""
     from sklearn.model_selection import GridSearchCV
 
     friedman = searches.friedman
@@ -257,6 +257,20 @@ def test_the_loop_is_the_librarys_search(evidence, searches):
     evidence.figure("theirs", theirs.best_score_)
     evidence.figure("trials_mine", len(ours.trials))
     evidence.figure("trials_theirs", len(theirs.cv_results_["params"]))
+    random = [searches.real_random("three", seed).trials for seed in range(evidence.given("seeds"))]
+    evidence.figure("table_ranks_at_three", _rank_correlation(searches, ours.trials))
+    evidence.figure("table_ranks_at_six", _rank_correlation(searches, searches.real_grid("six").trials))
+    evidence.figure("table_ranks_of_random", _rank_correlation(searches, [t for run in random for t in run]))
+    problem = searches.landscape.regressor()
+    evidence.figure("table_mean_best", np.mean([problem.many([t.config for t in run]).max() for run in random]))
+
+
+def _rank_correlation(searches, trials):
+    """Of real scores with those of the interpolated problem, without noise."""
+    from scipy.stats import spearmanr
+
+    smooth = searches.landscape.regressor().smooth([trial.config for trial in trials])
+    return float(spearmanr([trial.value for trial in trials], smooth).statistic)
 
 
 def _key(config):
@@ -268,7 +282,7 @@ def _results(search):
 
 
 @claim("grid.no-learning")
-def test_results_leave_the_next_trial_alone(evidence, searches):
+def test_results_leave_the_next_trial_alone(evidence, searches, canaries):
     """The configurations of both searches under the problem's scores and under their negatives."""
     from implementations.search.study import Study
 
@@ -279,11 +293,14 @@ def test_results_leave_the_next_trial_alone(evidence, searches):
             for score in (problem, lambda config: -problem(config))
         ]
         evidence.identical(*([trial.config for trial in run.trials] for run in runs), label=name)
+    evidence.figure("canary_interpolated", canaries.interpolated_score())
 
 
 @claim("grid.grid-deterministic")
-def test_a_grid_run_twice(evidence, searches):
-    """Two fresh runs of a small grid on the post's data and fits, to the last bit."""
+def test_a_grid_run_twice(evidence, searches, canaries):
+    """Two fresh runs of a small grid on the post's data and fits, to the last bit; scikit-learn's beside them."""
+    from sklearn.model_selection import GridSearchCV
+
     from implementations.search.grid import Grid
     from implementations.search.study import Study
 
@@ -295,8 +312,15 @@ def test_a_grid_run_twice(evidence, searches):
 
     once = scores()
     evidence.identical(scores(), once)
+    friedman = searches.friedman
+    axes = {name: [float(value) for value in values] for name, values in grid.axes.items()}
+    theirs = GridSearchCV(friedman.model({}), axes, cv=friedman.folds(), scoring="r2", refit=False)
+    theirs.fit(*friedman.data())
+    evidence.identical(theirs.cv_results_["mean_test_score"].tolist(), once, label="scikit-learn's grid search")
     evidence.figure("canary_subsampled", once[0])
     evidence.figure("canary_whole", once[1])
+    evidence.figure("canary_six_parameters", canaries.six_parameter_score())
+    evidence.figure("table_rows_again", canaries.table_rows_again(6))
 
 
 @claim(
