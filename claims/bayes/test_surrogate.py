@@ -72,7 +72,7 @@ def test_how_often_random_search_wins(evidence, surrogates, searches):
 def test_what_the_surrogate_lacks_beside_tpe(evidence, surrogates, searches):
     """Best score at 50 trials, paired by seed: TPE ahead of the surrogate, and by less than what counts as close."""
     seeds, trials = evidence.given("seeds"), evidence.given("trials")
-    tpe, forest = searches.curves("tpe", 30, 150)[:seeds, trials - 1], _best(surrogates, evidence)
+    tpe, forest = searches.best("tpe", seeds, trials), _best(surrogates, evidence)
     evidence.above(tpe, forest, paired=True, label="TPE ahead")
     evidence.above(forest + evidence.given("close"), tpe, paired=True, label="and close")
 
@@ -90,6 +90,8 @@ def test_the_argmax_of_the_bound_is_evaluated(evidence, surrogates, searches):
     deviation = np.sqrt(sum((vote - mean) ** 2 for vote in votes) / len(votes))
     ours = surrogates.tree_spread(surrogates.forest)(points, values)(drawn)
     evidence.identical(ours[0] + kappa * ours[1], mean + kappa * deviation, label="bound")
+    quick = surrogates.fit(points, values)(drawn)
+    evidence.identical(quick[0] + kappa * quick[1], mean + kappa * deviation, label="the many-seed studies' forest")
     worth = mean + kappa * deviation
     chosen = [searches.FOUR.config(point) for point in drawn].index(study.trials[-1].config)
     evidence.identical(worth[chosen], worth.max(), label="worth of the trial")
@@ -261,8 +263,9 @@ def _step_times(evidence, surrogates, searches):
     candidates = np.random.default_rng(0).uniform(*searches.FOUR.box, size=(400, 4))
     fits, scans = [], []
     for n in np.linspace(8, 49, evidence.given("steps")).astype(int):
+        seen = surrogates.observed(study.trials[:n])
         start = time.perf_counter()
-        predict = surrogates.fitted(study.trials[:n])
+        predict = surrogates.tree_spread(surrogates.forest)(*seen)
         fitted = time.perf_counter()
         predict(candidates)
         fits.append(fitted - start)

@@ -81,13 +81,12 @@ def study(sampler: Sampler, seed: int, trials: int, *, data: int = friedman.POST
 
 def curves(method: str, seeds: int, trials: int, data: int = friedman.POST_SEED, space: str = "four") -> np.ndarray:
     """Best score so far, seed by seed, (seeds, trials); methods with the same seed share their start-up trials."""
-    return _curves(method, int(seeds), int(trials), data, space)
+    return np.array([_curve(method, seed, int(trials), data, space) for seed in range(int(seeds))])
 
 
 @cache
-def _curves(method: str, seeds: int, trials: int, data: int, space: str) -> np.ndarray:
-    runs = [study(SAMPLERS[method], seed, trials, data=data, space=SPACES[space]) for seed in range(seeds)]
-    return np.array([run.best_so_far() for run in runs])
+def _curve(method: str, seed: int, trials: int, data: int, space: str) -> list[float]:
+    return study(SAMPLERS[method], seed, trials, data=data, space=SPACES[space]).best_so_far()
 
 
 def best(method: str, seeds: int, trials: int, data: int = friedman.POST_SEED, space: str = "four") -> np.ndarray:
