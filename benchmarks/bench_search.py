@@ -137,7 +137,11 @@ MANY_SEEDS = {
 
 
 def count_fits():
-    """Print the scores that each real set-up fits here, beside those of the posts' scripts."""
+    """Print the scores that each real set-up fits here, beside those of the posts' scripts.
+
+    A setting is fitted once a session, whichever search asks for it: samplers with the same seed share their first
+    trials, and Optuna's random search and the surrogate post's draw from one and the same stream.
+    """
     from claims.experiments import friedman, landscape, search_canaries, searches, surrogate_searches
 
     fitted = []

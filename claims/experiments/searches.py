@@ -5,7 +5,7 @@ configuration is fitted once a session, and a study of 120 trials serves the sma
 studies run our samplers on the interpolated problem of a data set.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -34,6 +34,17 @@ SPACES = {"three": THREE, "four": FOUR, "six": SIX}
 GRID_THREE = Grid(friedman.AXES_THREE)
 GRID_SIX = Grid(friedman.AXES_SIX)
 GRIDS = {"three": GRID_THREE, "six": GRID_SIX}
+
+
+def inner_grid(shares: Sequence[float]) -> Grid:
+    """A grid over the six parameters with values at these shares of each range, instead of its ends."""
+    axes = {}
+    for name, parameter in SIX.parameters.items():
+        low, high = (float(parameter.coordinate(bound)) for bound in (parameter.low, parameter.high))
+        axes[name] = [parameter.value(low + share * (high - low)) for share in shares]
+    return Grid(axes)
+
+
 SAMPLERS: dict[str, Sampler] = {"random": RandomSearch(), "tpe": TPE(), "univariate tpe": TPE(multivariate=False)}
 
 
