@@ -30,7 +30,11 @@ def test_the_posts_three_seeds(evidence, surrogates):
     evidence.figure("shortfall", np.mean(tpe) - best["surrogate"].mean())
 
 
-@claim("bayes.variance-ratio-32")
+@claim(
+    "bayes.variance-ratio-32",
+    expect="refuted",
+    because="random search spreads 0.91 [0.70, 1.19] times as much as the surrogate over twelve data sets",
+)
 def test_how_much_narrower_the_surrogates_runs_are(evidence, spreads):
     """Ratio of the standard deviations over seeds, random search's to the surrogate's, against the factor printed."""
     found = spreads(evidence.given("data_sets"), evidence.given("seeds"), 50)
@@ -40,7 +44,11 @@ def test_how_much_narrower_the_surrogates_runs_are(evidence, spreads):
     evidence.above(np.log(ratios), float(np.log(evidence.given("least_factor"))))
 
 
-@claim("bayes.product-is-reliability")
+@claim(
+    "bayes.product-is-reliability",
+    expect="undecided",
+    because="a log ratio of spreads of -0.09 [-0.35, 0.17] for the surrogate; 143 more data sets would decide",
+)
 def test_bayesian_runs_spread_less(evidence, spreads):
     """Spread over seeds at 50 trials, the surrogate and TPE against random search, data set by data set."""
     found = spreads(evidence.given("data_sets"), evidence.given("seeds"), evidence.given("trials"))

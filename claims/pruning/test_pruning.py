@@ -311,7 +311,11 @@ def test_what_the_printed_saving_makes_of_three_nights(evidence):
     )
 
 
-@claim("pruning.single-split-noise")
+@claim(
+    "pruning.single-split-noise",
+    expect="undecided",
+    because="one split condemns 0.011 [-0.001, 0.027] more good trials; 13 more data sets would decide",
+)
 def test_false_kills_by_one_split_and_by_three_folds(evidence, false_kills):
     """Share of condemned trials that belong to the best quarter, one pair a data set."""
     shares = false_kills(evidence.given("data_sets"))

@@ -286,7 +286,11 @@ def test_the_order_of_tuning(evidence, searches):
     evidence.above(stated, average, paired=True)
 
 
-@claim("sheet.never-prune-one-split")
+@claim(
+    "sheet.never-prune-one-split",
+    expect="undecided",
+    because="one split condemns 0.011 [-0.001, 0.027] more good trials; 13 more data sets would decide",
+)
 def test_wrong_kills_by_one_split(evidence, false_kills):
     """Share of condemned trials that belong to the best quarter, one split against three folds, by data set."""
     shares = false_kills(evidence.given("data_sets"))
