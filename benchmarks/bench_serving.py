@@ -194,7 +194,9 @@ def test_200_clients_for_30_seconds():
 
 def described(crowd: Crowd) -> str:
     """The run in four lines."""
-    memory = f"{crowd.memory_mb[0]:.0f} to {crowd.memory_mb[-1]:.0f} MB, medians of thirds {crowd.memory_growth_mb:+.1f} MB"
+    memory = (
+        f"{crowd.memory_mb[0]:.0f} to {crowd.memory_mb[-1]:.0f} MB, medians of thirds {crowd.memory_growth_mb:+.1f} MB"
+    )
     return (
         f"{crowd.complete} answers complete ({crowd.tokens} tokens), {crowd.left} left in the middle, "
         f"{len(crowd.wrong)} wrong, {len(crowd.failures)} failed\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 COMMON = ("the", "is", "why", "sky", "blue", "a", "of", "and", "to", "in", "that", "it")
@@ -74,4 +74,4 @@ def pieces_by_rank(seed: int, edges: tuple[int, ...]) -> list[float]:
         return sum(len(tokenizer.encode(f" {word}").ids) for word in some) / len(some)
 
     unseen = tuple(word for word in lexicon(seed + 1000)[-400:] if word not in words)
-    return [*(mean(words[low:high]) for low, high in zip(edges, edges[1:])), mean(unseen)]
+    return [*(mean(words[low:high]) for low, high in pairwise(edges)), mean(unseen)]

@@ -78,9 +78,8 @@ def _gelu(inner: Any) -> Any:
 
 def table_share(seed: int, tokens: int) -> float:
     """Share of the time of one pass over `tokens` tokens that goes into products; the middle one of three passes."""
-    from implementations.inference.weights import Weights
-
     from claims.experiments.request_times import shape
+    from implementations.inference.weights import Weights
 
     weights = Weights.random(shape(), np.random.default_rng(seed))
     shares = []

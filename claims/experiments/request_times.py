@@ -187,9 +187,8 @@ def without_cache(decoder: Any, cache: Any, tokens: int) -> Any:
 
 def typing(divisor: str, notes: int) -> Any:
     """A pass of the post's size whose scores are divided by a "numpy" or a "python" root, with `notes` tokens read."""
-    from implementations.inference.weights import Weights
-
     from claims.experiments import promoting_pass
+    from implementations.inference.weights import Weights
 
     size = shape()
     model = promoting_pass.PromotingPass(

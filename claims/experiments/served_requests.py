@@ -161,7 +161,10 @@ def surplus(seed: int) -> dict[str, float]:
     order = (True, False) if seed % 2 else (False, True)
     with looped(decoder) as address:
         asked(address, "warm", 2)
-        found = {wasteful: _surplus(asked(f"{address}/{'wasteful' if wasteful else 'thrifty'}", PROMPT, 24)[0]) for wasteful in order}
+        found = {
+            wasteful: _surplus(asked(f"{address}/{'wasteful' if wasteful else 'thrifty'}", PROMPT, 24)[0])
+            for wasteful in order
+        }
     return {"wasteful": found[True], "thrifty": found[False]}
 
 
@@ -184,7 +187,9 @@ def looped(decoder: Any) -> Iterator[str]:
     async def answer(request: Any) -> Any:
         wasteful = request.path_params["loop"] == "wasteful"
         body = await request.json()
-        return StreamingResponse(_events(decoder, body["prompt"], body["max_tokens"], wasteful), media_type="text/event-stream")
+        return StreamingResponse(
+            _events(decoder, body["prompt"], body["max_tokens"], wasteful), media_type="text/event-stream"
+        )
 
     with running(Starlette(routes=[Route("/{loop}/completions", answer, methods=["POST"])])) as address:
         yield address
@@ -199,7 +204,9 @@ def _events(decoder: Any, prompt: str, max_tokens: int, wasteful: bool) -> Itera
     cache = Cache(decoder.shape, len(prompt) + max_tokens + 1)
     for one in conveyed(lambda tokens: decoder.extend(tokens, cache), prompt, max_tokens, wasteful=wasteful):
         if one.name == "token":
-            yield event(json.dumps({"choices": [{"index": 0, "text": one.text or "?", "finish_reason": None}]}).encode())
+            yield event(
+                json.dumps({"choices": [{"index": 0, "text": one.text or "?", "finish_reason": None}]}).encode()
+            )
     yield event(DONE)
 
 

@@ -67,6 +67,5 @@ def chat(text: str, prompt_tokens: int) -> bytes:
 
 
 DIALECTS: dict[str, Callable[[str, int], bytes]] = {
-    function.__name__: function
-    for function in (plain, null_usage, running_usage, carriage_returns, without_done, chat)
+    function.__name__: function for function in (plain, null_usage, running_usage, carriage_returns, without_done, chat)
 }

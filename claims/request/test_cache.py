@@ -1,5 +1,7 @@
 """What is read once and never again: prefill, decode and the cache between them, on a small model."""
 
+import itertools
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,7 +47,7 @@ def test_a_prompt_may_come_in_any_pieces(evidence, decoder, new_cache, prompt):
     @given(st.sets(st.integers(1, length - 1)))
     def check(cuts):
         cache, bounds = new_cache(), [0, *sorted(cuts), length]
-        for low, high in zip(bounds, bounds[1:]):
+        for low, high in itertools.pairwise(bounds):
             last = decoder.extend(tokens[low:high], cache)
         assert largest_difference(last, scores) <= largest
         assert largest_difference(cache.keys, whole.keys) <= largest

@@ -27,8 +27,8 @@ def test_a_prompt_has_a_token_a_byte(evidence):
 @claim("request.openai-api-compat")
 def test_counts_from_streams_of_several_makes(evidence):
     """Tokens as our client reads them: streams as several servers frame them, byte by byte, and our own server's."""
-    from claims.experiments.server_dialects import DIALECTS
     from claims.experiments.served_requests import asked_of_small
+    from claims.experiments.server_dialects import DIALECTS
     from implementations.serving.reply import Read, read_stream
     from implementations.serving.timing import arrivals
 
@@ -39,7 +39,9 @@ def test_counts_from_streams_of_several_makes(evidence):
             pieces = [sent[low : low + size] for low in range(0, len(sent), size)]
             reply = read_stream(Read(float(place), piece) for place, piece in enumerate(pieces))
             found = (reply.failure, reply.text, tuple(reply.usage), arrivals(reply).tokens)
-            evidence.identical(found, (None, text, (prompt_tokens, len(text)), len(text)), label=f"{name} by {size} bytes")
+            evidence.identical(
+                found, (None, text, (prompt_tokens, len(text)), len(text)), label=f"{name} by {size} bytes"
+            )
     (exchange,) = asked_of_small("x" * prompt_tokens, len(text))
     reply = exchange.reply()
     found = (reply.failure, tuple(reply.usage), arrivals(reply).tokens)
@@ -64,7 +66,13 @@ def _pairs(evidence, session_pairs):
 def test_the_clients_output_is_recorded(evidence, session_pairs):
     """A request of 276 tokens for 64 through our server on the model, timed by our client: the post's lines."""
     clients, _ = _pairs(evidence, session_pairs)
-    names = {"ttft_ms": "ttft_ms", "p50_ms": "itl_p50_ms", "p99_ms": "itl_p99_ms", "e2e_s": "e2e_s", "tok_per_s": "tok_per_s"}
+    names = {
+        "ttft_ms": "ttft_ms",
+        "p50_ms": "itl_p50_ms",
+        "p99_ms": "itl_p99_ms",
+        "e2e_s": "e2e_s",
+        "tok_per_s": "tok_per_s",
+    }
     for name in ("prompt_tokens", "output_tokens"):
         evidence.figure(name, clients[0][name])
     for name, printed in names.items():

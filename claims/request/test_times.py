@@ -196,7 +196,9 @@ def test_gaps_grow_within_an_answer(evidence, request_times):
 def test_a_shared_trip_is_cheaper_a_token(evidence, request_times):
     """Milliseconds a token of one pass over 1 to 256 tokens, a curve a process."""
     sizes = [int(size) for size in evidence.given("sizes")]
-    curves = request_times("by_shared_pass", evidence.given("processes"), sizes=sizes, rounds=int(evidence.given("rounds")))
+    curves = request_times(
+        "by_shared_pass", evidence.given("processes"), sizes=sizes, rounds=int(evidence.given("rounds"))
+    )
     evidence.keep("one token over one of 256", [curve[0] / curve[-1] for curve in curves])
     evidence.trend(curves, "falls")
 
@@ -314,7 +316,10 @@ def test_the_weights_do_not_matter_to_the_work(evidence):
     runs = processes(int(evidence.given("processes")))
     expected = counts("random")
     for name in PATTERNS:
-        if name in ("random", "subnormal"):  # numbers below the normal range are a case of their own, in the topic flops
+        if name in (
+            "random",
+            "subnormal",
+        ):  # numbers below the normal range are a case of their own, in the topic flops
             continue
         if counts(name) != expected:
             raise ValueError(f"{name}: {counts(name)} operations where random weights take {expected}")

@@ -147,7 +147,9 @@ async def _first_model(target: Target, timeout_s: float) -> str:
     if answer.failure:
         raise Refused(f"{target.host}:{target.port}: {answer.failure}")
     if answer.status != 200:
-        raise Refused(f"{target.path}/models: HTTP {answer.status}: {error_message(answer.body)}; name one with --model")
+        raise Refused(
+            f"{target.path}/models: HTTP {answer.status}: {error_message(answer.body)}; name one with --model"
+        )
     try:
         return str(json.loads(answer.body)["data"][0]["id"])
     except (ValueError, LookupError, TypeError) as fault:
@@ -179,7 +181,9 @@ async def _warm_then_timed(
 @click.option("--max-num-seqs", type=click.IntRange(1), default=48, show_default=True, help="Requests in one step.")
 @click.option("--token-budget", type=click.IntRange(1), default=256, show_default=True, help="Tokens in one step.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the model's random weights.")
-@click.option("--grace", "grace_s", type=click.FloatRange(0), default=30.0, show_default=True, help="Seconds to finish.")
+@click.option(
+    "--grace", "grace_s", type=click.FloatRange(0), default=30.0, show_default=True, help="Seconds to finish."
+)
 def serve(
     host: str,
     port: int,

@@ -127,7 +127,9 @@ class Measurement:
             self._per_request("TTFT from due time", lambda one: one.arrivals.first_s - one.exchange.due_s),
             self._per_request("TTFT from start (naive)", lambda one: one.arrivals.first_s - one.exchange.started_s),
             self._per_request("end to end from due time", lambda one: one.arrivals.last_s - one.exchange.due_s),
-            self._per_request("end to end from start (naive)", lambda one: one.arrivals.last_s - one.exchange.started_s),
+            self._per_request(
+                "end to end from start (naive)", lambda one: one.arrivals.last_s - one.exchange.started_s
+            ),
             self._pooled("ITL per chunk", Arrivals.per_chunk_s),
             self._pooled("ITL divided by the chunk's tokens", Arrivals.divided_s),
             self._pooled("ITL replicated per token", Arrivals.replicated_s),

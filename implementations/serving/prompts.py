@@ -27,7 +27,7 @@ def prompts(count: int, length_bytes: int, seed: int = 0) -> list[str]:
 
 def _text(rng: random.Random, length_bytes: int) -> str:
     words, length = [], 0
-    while length < length_bytes:
+    while length <= length_bytes:  # the last word has no space behind it
         words.append("".join(rng.choices(SYLLABLES, k=rng.randint(1, 3))))
         length += len(words[-1]) + 1
     return " ".join(words)[:length_bytes]

@@ -67,7 +67,7 @@ def letters_after(prompt, count):
 @contextmanager
 def served(model=None, **settings):
     """A server on loopback: its address and its desk."""
-    config = serving_config(**{"kv_blocks": 64, "max_model_len": 256, **settings})
+    config = serving_config(**{"kv_blocks": 64, "max_model_len": 512, **settings})
     desk = Desk(config, model or Alphabet())
     with running(application(desk)) as address:
         yield address, desk
@@ -90,19 +90,20 @@ def shared():
         yield address
 
 
-async def replay_and_exchange(script, *, wait_for_request=True, timeout_s=20.0, due_s=None):
+async def replay_and_exchange(script, *, timeout_s=20.0, due_s=None):
     """Send a script of (delay in seconds, bytes) to one client: its exchange, and when each piece was written."""
     written_s = []
 
     async def answer(reader, writer):
-        if wait_for_request:
+        try:
             await reader.readuntil(b"\r\n\r\n")
-        for delay_s, piece in script:
-            await asyncio.sleep(delay_s)
-            writer.write(piece)
-            written_s.append(time.perf_counter())
-            await writer.drain()
-        writer.close()
+            for delay_s, piece in script:
+                await asyncio.sleep(delay_s)
+                writer.write(piece)
+                written_s.append(time.perf_counter())
+                await writer.drain()
+        finally:
+            writer.close()
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     async with server:

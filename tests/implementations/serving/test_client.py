@@ -61,7 +61,10 @@ def test_several_events_in_one_read_share_its_time(replay):
 
 def test_a_chunk_of_several_tokens_is_seen_as_one_gap_of_many(replay):
     """Row 1: four tokens after 0.2 s are one gap per chunk, a quarter of it divided, four quarters replicated."""
-    sent = [{**completion(text, finish), "usage": {"prompt_tokens": 1, "completion_tokens": n}} for text, finish, n in (("a", None, 1), ("bcde", "stop", 5))]
+    sent = [
+        {**completion(text, finish), "usage": {"prompt_tokens": 1, "completion_tokens": n}}
+        for text, finish, n in (("a", None, 1), ("bcde", "stop", 5))
+    ]
     found, _ = replay([(0.0, framed(sent[0])), (0.2, framed(sent[1])), (0.0, DONE)])
     answer = arrivals(found.reply())
     (gap_s,) = answer.per_chunk_s()
@@ -74,7 +77,11 @@ def test_a_chunk_of_several_tokens_is_seen_as_one_gap_of_many(replay):
 def test_http_framing_is_taken_off(replay, framing):
     """Chunked, of stated length, or as long as the connection."""
     sent = framed(completion("a")) + framed(completion("b", "stop")) + DONE
-    header = {"chunked": head(Transfer_Encoding="chunked"), "length": head(Content_Length=len(sent)), "connection": head()}
+    header = {
+        "chunked": head(Transfer_Encoding="chunked"),
+        "length": head(Content_Length=len(sent)),
+        "connection": head(),
+    }
     half = len(sent) // 2
     pieces = [sent[:half], sent[half:]]
     if framing == "chunked":

@@ -70,7 +70,18 @@ def test_a_schedule_counts_the_wait_for_a_slot(serve, alphabet):
     """Constant arrivals faster than one slot can serve: late from due time, prompt by the naive figure."""
     with serve(alphabet(step_s=0.01)) as (address, _):
         found = document(
-            "--base-url", address, "--requests", 8, "--rate", 200, "--arrivals", "constant", "--slots", 1, "--max-tokens", 3
+            "--base-url",
+            address,
+            "--requests",
+            8,
+            "--rate",
+            200,
+            "--arrivals",
+            "constant",
+            "--slots",
+            1,
+            "--max-tokens",
+            3,
         )
     times = found["times_ms"]
     assert times["TTFT from due time"]["max"] > 2 * times["TTFT from start (naive)"]["max"]
@@ -89,7 +100,9 @@ def test_failures_are_listed_with_their_number(serve, alphabet):
     """And if nothing was answered the exit status says so."""
     with serve(alphabet(fails_after=3)) as (address, _):
         found = run("--base-url", address, "--requests", 2, "--max-tokens", 9, "--warm-up", 0, status=2)
-    assert re.search(r"failed \d ×: error event: the engine failed: the model has fallen over|failed 1 ×: HTTP 500", found.stdout)
+    assert re.search(
+        r"failed \d ×: error event: the engine failed: the model has fallen over|failed 1 ×: HTTP 500", found.stdout
+    )
     assert "none of 2 requests was answered" in found.stderr
 
 
@@ -109,7 +122,9 @@ def test_what_cannot_be_measured_is_one_line(arguments, message):
 
 def test_the_entry_point_is_the_command():
     """`runtwice measure` is found by its name."""
-    entry = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["runtwice.commands"]["measure"]
+    entry = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["runtwice.commands"][
+        "measure"
+    ]
     module, _, name = entry.partition(":")
     assert getattr(import_module(module), name) is measure
 

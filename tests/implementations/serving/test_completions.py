@@ -28,7 +28,12 @@ def test_prompts_come_as_text_or_ids_alone_or_in_a_list(prompt):
 def test_defaults():
     """A completion has 16 tokens, no stream, no usage chunk."""
     found = read({"prompt": "a"})
-    assert (found.max_new, found.stream, found.usage_at_end, found.usage_in_chunks) == (DEFAULT_MAX_TOKENS, False, False, False)
+    assert (found.max_new, found.stream, found.usage_at_end, found.usage_in_chunks) == (
+        DEFAULT_MAX_TOKENS,
+        False,
+        False,
+        False,
+    )
 
 
 def test_a_chat_is_one_text():
@@ -120,7 +125,9 @@ def test_another_model_is_not_found():
     assert read({"prompt": "a"}).model == "m"
 
 
-@pytest.mark.parametrize("extra", [{"temperature": 0.7}, {"top_p": 1}, {"seed": 3}, {"user": "u"}, {"n": 1}, {"stop": None}])
+@pytest.mark.parametrize(
+    "extra", [{"temperature": 0.7}, {"top_p": 1}, {"seed": 3}, {"user": "u"}, {"n": 1}, {"stop": None}]
+)
 def test_what_changes_nothing_is_accepted(extra):
     """Clients send it as a matter of course."""
     assert read({"prompt": "a", **extra}).prompt == [97]

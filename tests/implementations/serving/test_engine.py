@@ -67,7 +67,10 @@ def submit(found, prompt, max_new):
 def test_requests_come_one_by_one_and_in_crowds(engine):
     """Each gets its own letters, all of them, and an end."""
     found, collected = engine(max_num_seqs=4)
-    wanted = {submit(found, prompt, 10 + place): letters_after(prompt, 10 + place) for place, prompt in enumerate("abcdefghij")}
+    wanted = {
+        submit(found, prompt, 10 + place): letters_after(prompt, 10 + place)
+        for place, prompt in enumerate("abcdefghij")
+    }
     collected.wait(lambda: len(collected.ended) == 10 and all(collected.ended.values()))
     assert {number: collected.text(number) for number in wanted} == wanted
     late = submit(found, "x", 3)
@@ -90,7 +93,13 @@ def test_tokens_are_those_of_each_request_alone(engine, preemption):
             tokens += model.decode([tokens[-1]], [len(prompt) + place], [range(8)], None)
         return tokens
 
-    config = {"kv_blocks": 14, "max_num_seqs": 6, "token_budget": 24, "readmit_headroom_blocks": 1, "preemption": preemption}
+    config = {
+        "kv_blocks": 14,
+        "max_num_seqs": 6,
+        "token_budget": 24,
+        "readmit_headroom_blocks": 1,
+        "preemption": preemption,
+    }
     found, collected = engine(Decoder(kv_blocks=14, shape=SMALL, weights=weights), **config)
     numbers = [submit(found, prompt, 30) for prompt in prompts]
     for number in numbers[1::2]:
@@ -160,7 +169,9 @@ def test_closing_gives_up_after_its_time(engine):
         found.close(0.05)
 
 
-@pytest.mark.parametrize(("prompt", "max_new", "message"), [("", 1, "needs a prompt"), ("a", 0, "needs"), ("a", 256, "more than")])
+@pytest.mark.parametrize(
+    ("prompt", "max_new", "message"), [("", 1, "needs a prompt"), ("a", 0, "needs"), ("a", 256, "more than")]
+)
 def test_what_can_never_be_served_is_refused_at_once(engine, prompt, max_new, message):
     """Not by waiting for ever."""
     found, _ = engine()

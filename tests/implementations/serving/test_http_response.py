@@ -1,5 +1,7 @@
 """HTTP responses are read whatever pieces they come in."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +20,7 @@ def read(pieces):
 
 def cut(data, places):
     bounds = [0, *sorted({place % (len(data) + 1) for place in places}), len(data)]
-    return [data[low:high] for low, high in zip(bounds, bounds[1:])]
+    return [data[low:high] for low, high in itertools.pairwise(bounds)]
 
 
 def chunked(bodies, extension=b"", trailer=b""):

@@ -1,5 +1,7 @@
 """The real `openai` package talks to the server."""
 
+import time
+
 import pytest
 
 from tests.implementations.serving.conftest import letters_after
@@ -71,11 +73,11 @@ def test_streamed_chat(client):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"prompt": "a" * 300}, "BadRequestError", "context length is 256"),
+        ({"prompt": "a" * 600}, "BadRequestError", "context length is 512"),
         ({"prompt": "a", "max_tokens": 0}, "BadRequestError", "at least 1"),
         ({"prompt": "a", "n": 2}, "BadRequestError", "not supported"),
         ({"prompt": "a", "model": "other"}, "NotFoundError", "does not exist"),
-        ({"prompt": "a" * 300, "stream": True}, "BadRequestError", "context length is 256"),
+        ({"prompt": "a" * 600, "stream": True}, "BadRequestError", "context length is 512"),
     ],
 )
 def test_refusals_are_the_packages_own_errors(client, options, error, message):
@@ -89,9 +91,9 @@ def test_an_error_in_the_stream_is_raised_by_the_package(serve, alphabet):
     """Row 12: after the tokens that were made."""
     with serve(alphabet(fails_after=2)) as (address, _), client_of(address) as client:
         received = []
+        stream = client.completions.create(model="runtwice", prompt="a", max_tokens=9, stream=True)
         with pytest.raises(openai.APIError, match="fallen over"):
-            for chunk in client.completions.create(model="runtwice", prompt="a", max_tokens=9, stream=True):
-                received.append(chunk.choices[0].text)
+            received.extend(chunk.choices[0].text for chunk in stream)
     assert "".join(received) == "bc"
 
 
@@ -104,8 +106,6 @@ def test_a_fault_of_the_engine_before_the_stream(serve, alphabet):
 
 def test_leaving_a_stream_early_ends_the_request(serve, alphabet):
     """Row 55: the package closes the connection, and the pool is whole again."""
-    import time
-
     with serve(alphabet(step_s=0.005), max_model_len=1024) as (address, desk), client_of(address) as client:
         with client.completions.create(model="runtwice", prompt="a", max_tokens=900, stream=True) as stream:
             next(iter(stream))

@@ -1,5 +1,6 @@
 """Events survive whatever the network and the server do to their bytes."""
 
+import itertools
 import re
 
 import pytest
@@ -23,7 +24,7 @@ def parsed(pieces):
 def cut(data, places):
     """The bytes in pieces that end at these places."""
     bounds = [0, *sorted({place % (len(data) + 1) for place in places}), len(data)]
-    return [data[low:high] for low, high in zip(bounds, bounds[1:])]
+    return [data[low:high] for low, high in itertools.pairwise(bounds)]
 
 
 def by_the_standard(text):

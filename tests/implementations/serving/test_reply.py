@@ -53,7 +53,9 @@ def test_a_character_cut_in_two_is_one_character(places):
     """Row 13: a read that ends inside UTF-8 raises in one client and gives U+FFFD in another."""
     sent = framed(completion("x€𐍈y", "stop"))
     start = sent.index("€".encode())
-    pieces = [sent[low:high] for low, high in zip([0, *(start + n for n in places)], [*(start + n for n in places), None])]
+    pieces = [
+        sent[low:high] for low, high in zip([0, *(start + n for n in places)], [*(start + n for n in places), None])
+    ]
     assert read_stream(Read(0.0, piece) for piece in pieces).text == "x€𐍈y"
 
 
@@ -112,13 +114,17 @@ def test_what_comes_after_done_is_not_read():
 def test_thinking_and_calls_of_tools_are_tokens():
     """A chunk whose content is empty may still carry text."""
     call = {"tool_calls": [{"function": {"name": "f", "arguments": '{"x":'}}]}
-    found = reply_of((1, chat({"reasoning_content": "hm"})), (2, chat(call)), (3, chat({"content": None}, "tool_calls")))
+    found = reply_of(
+        (1, chat({"reasoning_content": "hm"})), (2, chat(call)), (3, chat({"content": None}, "tool_calls"))
+    )
     assert [chunk.text for chunk in found.chunks] == ["hm", 'f{"x":', ""]
 
 
 def test_usage_that_is_no_count_is_passed_over():
     """Null on every chunk but the last is what the interface prescribes."""
-    found = reply_of((1, {**completion("a", "stop"), "usage": None}), (2, {"choices": [], "usage": {"prompt_tokens": 1}}))
+    found = reply_of(
+        (1, {**completion("a", "stop"), "usage": None}), (2, {"choices": [], "usage": {"prompt_tokens": 1}})
+    )
     assert (found.usage, found.failure) == (None, None)
 
 

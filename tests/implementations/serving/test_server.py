@@ -10,9 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from implementations.inference.tokenizer import decode
+from implementations.serving import server
 from implementations.serving.client import Target, exchange
 from implementations.serving.reply import read_stream
-from implementations.serving.server import MAX_BODY_BYTES
+from implementations.serving.server import MAX_BODY_BYTES, listen
 from implementations.serving.timing import Counting, arrivals
 from tests.implementations.serving.conftest import letters_after
 
@@ -71,7 +72,9 @@ def test_usage_in_every_chunk(shared):
 
 def test_a_chat_stream(shared):
     """The role first, then content."""
-    chunks = bodies(ask(shared, "chat/completions", messages=[{"role": "user", "content": "hi"}], stream=True, max_tokens=3))
+    chunks = bodies(
+        ask(shared, "chat/completions", messages=[{"role": "user", "content": "hi"}], stream=True, max_tokens=3)
+    )
     deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
     assert deltas[0] == {"role": "assistant", "content": ""}
     assert all(set(delta) == {"content"} for delta in deltas[1:])
@@ -189,12 +192,19 @@ def test_a_client_that_leaves_while_it_waits_is_never_served(serve, alphabet):
         assert model.emitted <= 101
 
 
-def test_a_reader_that_does_not_read_holds_up_nobody(serve, alphabet):
+def test_a_reader_that_does_not_read_holds_up_nobody(serve, alphabet, monkeypatch):
     """Its tokens are computed at the engine's pace and wait as numbers; another client is served meanwhile.
 
     Read at last, everything is there once, the unread part merged into fewer chunks than tokens.
     """
     count = 6000
+
+    def listen_with_small_buffers(host, port):
+        listening = listen(host, port)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)  # connections inherit it
+        return listening
+
+    monkeypatch.setattr(server, "listen", listen_with_small_buffers)
     with serve(alphabet(), kv_blocks=800, max_model_len=12_000) as (address, desk):
         with open_stream(address, received_bytes=4096, max_tokens=count) as slow:
             slow.settimeout(60)

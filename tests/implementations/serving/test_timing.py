@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from implementations.serving.timing import Arrivals, Counting, Emission, arrivals, peak_tokens_per_s, percentile
 from tests.implementations.serving.streams import DONE, chat, completion, counts, reply_of, usage_chunk
 
-EMISSIONS = st.lists(
-    st.tuples(st.floats(0, 100, allow_nan=False), st.integers(1, 5)), min_size=1, max_size=30
-).map(lambda pairs: tuple(Emission(time_s, tokens) for time_s, tokens in sorted(pairs)))
+EMISSIONS = st.lists(st.tuples(st.floats(0, 100, allow_nan=False), st.integers(1, 5)), min_size=1, max_size=30).map(
+    lambda pairs: tuple(Emission(time_s, tokens) for time_s, tokens in sorted(pairs))
+)
 
 
 def answer(*emissions):
@@ -51,7 +51,10 @@ def test_the_three_definitions_on_chunks_of_several_tokens():
 def test_a_running_count_tells_the_tokens_of_each_chunk():
     """Row 1: the usage of each chunk less that of the one before, the first one's further tokens included."""
     running = [(1, "ab", 2), (2, "cdef", 6), (3, "g", 7)]
-    chunks = [(t, {**completion(text, finish), "usage": counts(n)}) for (t, text, n), finish in zip(running, (None, None, "stop"))]
+    chunks = [
+        (t, {**completion(text, finish), "usage": counts(n)})
+        for (t, text, n), finish in zip(running, (None, None, "stop"))
+    ]
     found = arrivals(reply_of(*chunks, (3, DONE)))
     assert (found.emissions, found.counting) == (((1, 2), (2, 4), (3, 1)), Counting.STATED)
 
@@ -86,14 +89,18 @@ def test_the_peak_is_never_below_the_mean(every):
 def test_a_role_chunk_is_no_token():
     """Row 4: the role came after 5 ms and the first token after 214; the time to the first token is 214."""
     found = arrivals(
-        reply_of((0.005, chat({"role": "assistant", "content": None})), (0.214, chat({"content": "a"}, "stop")), (0.3, DONE))
+        reply_of(
+            (0.005, chat({"role": "assistant", "content": None})), (0.214, chat({"content": "a"}, "stop")), (0.3, DONE)
+        )
     )
     assert found.first_s == 0.214
 
 
 def test_end_to_end_is_the_last_token_and_adds_up():
     """Row 7: usage and [DONE] come 0.4 s later and stretch nothing; TTFT and gaps add up to the whole exactly."""
-    found = arrivals(reply_of((0.1, completion("a")), (0.2, completion("b", "stop")), (0.6, usage_chunk(2)), (0.6, DONE)))
+    found = arrivals(
+        reply_of((0.1, completion("a")), (0.2, completion("b", "stop")), (0.6, usage_chunk(2)), (0.6, DONE))
+    )
     assert found.last_s == 0.2
     assert found.first_s + sum(found.per_chunk_s()) == found.last_s
     assert found.tpot_s == pytest.approx(0.1)
