@@ -35,9 +35,9 @@ def written(seed: int, characters: int) -> str:
 
 def _text(rng: random.Random, seed: int) -> str:
     words = rng.choices(lexicon(seed), cum_weights=_zipf(), k=WORDS_PER_TEXT)
-    # Sentences, so that words are also seen with a capital, and marks as tokens of their own.
-    sentences = [words[low : low + 8] for low in range(0, len(words), 8)]
-    return " ".join(" ".join([one[0].capitalize(), *one[1:]]) + rng.choice(".?!") for one in sentences)
+    # Sentences on lines of their own, so that words are also seen with a capital and no space before them.
+    sentences = [words[low : low + 4] for low in range(0, len(words), 4)]
+    return "\n".join(" ".join([one[0].capitalize(), *one[1:]]) + rng.choice(".?!") for one in sentences)
 
 
 @lru_cache

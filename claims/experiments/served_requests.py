@@ -1,4 +1,4 @@
-"""Requests to a server on this machine, timed at the client and at the model, and the post's wasteful loop behind HTTP."""
+"""Requests to a server on this machine, timed at the client and at the model; the post's wasteful loop behind HTTP."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def surpluses(processes: int) -> list[dict[str, float]]:
 
 
 def surplus(seed: int) -> dict[str, float]:
-    """From the last token to the end of the stream, in median gaps: by the wasteful loop and by one that stops in time."""
+    """From the last token to the end of the stream, in median gaps: by the wasteful loop, by one that stops."""
     decoder = decoder_of(12, seed)
     order = (True, False) if seed % 2 else (False, True)
     with looped(decoder) as address:

@@ -28,7 +28,7 @@ def plain(text: str, prompt_tokens: int) -> bytes:
 
 
 def null_usage(text: str, prompt_tokens: int) -> bytes:
-    """Usage null in every chunk but the last, whose choices are null, and a chunk that only finishes: OpenAI's manner."""
+    """Usage null in every chunk but the last, and a chunk that only finishes: OpenAI's manner."""
     chunks: list[Any] = [{"choices": _choice(sign), "usage": None} for sign in text]
     finish = {"choices": _choice("", "stop"), "usage": None}
     return _framed([*chunks, finish, {"choices": None, "usage": _usage(prompt_tokens, len(text))}, "[DONE]"])

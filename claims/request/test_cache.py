@@ -10,6 +10,7 @@ from runtwice import claim
 
 
 def largest_difference(one, other):
+    """Between two arrays, in absolute value."""
     return float(np.abs(np.asarray(one, dtype=float) - np.asarray(other, dtype=float)).max())
 
 
@@ -58,7 +59,7 @@ def test_a_prompt_may_come_in_any_pieces(evidence, decoder, new_cache, prompt):
 
 @claim("request.causal-mask")
 def test_later_tokens_change_nothing_before_them(evidence, decoder, new_cache, plain_decoder, prompt):
-    """The last tokens changed, in prompts fed in pieces: what is stored of the earlier ones, with and without a mask."""
+    """The last tokens changed, in prompts fed in pieces: what is stored of those before, with and without a mask."""
     length, changed = int(evidence.given("prompt_tokens")), int(evidence.given("changed"))
     largest = evidence.given("largest_difference")
     one, other = prompt(length), prompt(length, seed=1)
@@ -86,7 +87,7 @@ def test_later_tokens_change_nothing_before_them(evidence, decoder, new_cache, p
 
 @claim("request.decode-one-token")
 def test_the_answer_is_one_token_a_pass(evidence, decoder, new_cache, conveyed, counted, prompt):
-    """Sizes of the passes of a request; and a token changed in the middle: scores before it stay, after it they move."""
+    """Sizes of the passes of a request; and a token changed in the middle: earlier scores stay, later ones move."""
     answer = int(evidence.given("answer_tokens"))
     cache = new_cache()
     read = counted(lambda tokens: decoder.extend(tokens, cache))

@@ -26,7 +26,7 @@ def frozen():
 
 @claim("request.total-formula")
 def test_mean_gaps_add_up_to_the_whole(evidence, answer):
-    """Any arrivals: first token and mean gap for each further one are the last token; the post's row with its median."""
+    """Any arrivals: first token and a mean gap for each other, against the last; the post's row with its median."""
     relative = evidence.given("relative")
 
     @given(st.floats(1e-3, 10.0), GAPS_S)
@@ -43,7 +43,7 @@ def test_mean_gaps_add_up_to_the_whole(evidence, answer):
 
 @claim("request.ttft-definition")
 def test_the_wait_for_the_first_token_is_the_sum_of_its_parts(evidence):
-    """Any durations on a virtual clock: what the client reads against waiting, splitting, reading, choosing and the way back."""
+    """Any durations on a virtual clock: what the client reads against the sum of five parts, waiting included."""
     from implementations.itl.clock import VirtualClock
     from implementations.serving.protocol import event
     from implementations.serving.reply import Read, read_stream
@@ -109,7 +109,7 @@ def test_p99_does_not_see_one_freeze_either(evidence, frozen):
     because="of 63 gaps one exceeds the client's p99, which is 1 in 63 and not 1 in 100",
 )
 def test_one_gap_in_a_hundred_is_above_p99(evidence):
-    """63 random gaps a seed: the share above the median and above p99 by the client's rule, which rounds the rank down."""
+    """63 random gaps a seed: the share above the median, and above p99 by the client's rule, which cuts the rank off."""
     count, above_median, above_p99 = int(evidence.given("gaps")), [], []
     for seed in range(evidence.given("seeds")):
         gaps = np.sort(np.random.default_rng(seed).exponential(1.0, count))
@@ -135,7 +135,7 @@ def test_the_servers_watch_does_not_see_the_line(evidence):
 
 @claim("request.mistake-chunks")
 def test_messages_are_not_tokens(evidence):
-    """A stream of messages of one to four tokens: their number, the tokens by usage, and the gaps that follow from each."""
+    """A stream of messages of one to four tokens: messages, tokens by usage, and the gaps that follow."""
     from claims.experiments.counted_messages import stream
     from implementations.serving.timing import arrivals
 

@@ -7,7 +7,7 @@ from runtwice import claim
 
 @claim("request.real-gpu-same-pattern")
 def test_the_pattern_on_a_gpu(evidence):
-    """A torch decoder of the model's shape in half precision: first tokens, costs a token and evenness of the gaps, a curve a run."""
+    """Torch in half precision on the model's shape: costs a token, even gaps, first tokens, a value a run."""
     from claims.experiments.gpu_requests import runs
 
     prompts = [int(size) for size in evidence.given("prompts")]

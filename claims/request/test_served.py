@@ -50,7 +50,7 @@ def test_counts_from_streams_of_several_makes(evidence):
 
 @claim("request.client-measures-more")
 def test_the_client_sees_more_than_the_engine(evidence):
-    """Requests sent at once to an engine that runs one at a time: first tokens by the client's watch and by the engine's."""
+    """Requests sent at once to an engine that runs one at a time: first tokens by the client's and the engine's watch."""
     from claims.experiments.served_requests import queued
 
     pairs = queued(int(evidence.given("requests")), seed=0)
@@ -84,7 +84,7 @@ def test_the_clients_output_is_recorded(evidence, session_pairs):
 
 @claim("request.client-matches-engine")
 def test_client_and_engine_agree_on_one_prompt(evidence, session_pairs):
-    """Logarithms of first token and median gap, of the same request through HTTP and inside the engine, a process each."""
+    """Logarithms of first token and median gap of one request, through HTTP and inside the engine, a process each."""
     clients, engines = _pairs(evidence, session_pairs)
     evidence.figure("ttft_client_ms", float(np.median([run["ttft_ms"] for run in clients])))
     evidence.figure("tok_s_client", float(np.median([run["tok_per_s"] for run in clients])))
@@ -97,7 +97,7 @@ def test_client_and_engine_agree_on_one_prompt(evidence, session_pairs):
 
 @claim("request.client-extra-forward")
 def test_the_stream_stays_open_for_one_more_pass(evidence):
-    """From the last token to the end of the stream, in median gaps: by the post's loop and by one that stops in time."""
+    """From the last token to the end of the stream, in median gaps: by the post's loop and by one that stops."""
     from claims.experiments.served_requests import surpluses
 
     found = surpluses(int(evidence.given("processes")))

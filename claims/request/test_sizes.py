@@ -36,14 +36,15 @@ def test_bytes_of_the_longest_run(evidence):
 
 @claim("request.bigger-model-bigger-cache")
 def test_caches_and_users_of_three_models(evidence):
-    """Bytes a token of GPT-2 small in 32 bits, Llama 3.1 8B and a 13B in 16, and the conversations that fit beside the weights."""
+    """Bytes a token of GPT-2 small in 32 bits, an 8B and a 13B in 16, and the conversations that fit beside them."""
     from implementations.inference.shape import GPT2_SMALL, LLAMA_31_8B, Shape
 
     large = Shape(**{name: int(value) for name, value in evidence.given("llama2_13b").items()}, gated=True)
     memory, context = 1e9 * evidence.given("memory_gb"), evidence.given("context_tokens")
     halves = ((GPT2_SMALL, 1), (LLAMA_31_8B, 2), (large, 2))
     bytes_per_token = [shape.cache_bytes_per_token // shrink for shape, shrink in halves]
-    weights = [4 * shape.passed_entries // shrink for shape, shrink in halves]
+    tables = [shape.vocabulary * shape.width for shape in (GPT2_SMALL, LLAMA_31_8B, large)]
+    weights = [4 * (shape.passed_entries + table) // shrink for (shape, shrink), table in zip(halves, tables)]
     evidence.figure("bytes_per_token", bytes_per_token)
     users = [int((memory - held) // (size * context)) for held, size in zip(weights, bytes_per_token)]
     evidence.figure("users", users)

@@ -11,10 +11,12 @@ EXPERIMENT = "claims.experiments.request_times"
 
 
 def medians(runs):
+    """Of the gaps of each run."""
     return [float(np.median(run["gaps_ms"])) for run in runs]
 
 
 def middle(values):
+    """The median, as a plain number."""
     return float(np.median(values))
 
 
@@ -252,7 +254,7 @@ def test_the_order_of_costs(evidence, by_prompt):
 
 @claim("request.cheatsheet-itl-factors")
 def test_what_moves_the_gap_and_what_the_first_token(evidence, request_times):
-    """Logarithms of how gap and first token change, when the layers double and when the prompt is sixteen times as long."""
+    """Logarithms of how gap and first token change with twice the layers and with sixteen times the prompt."""
     settings = {name: [int(one) for one in evidence.given(name)] for name in ("layers", "prompts")}
     runs = request_times(
         "by_layers", evidence.given("processes"), **settings, answer_tokens=int(evidence.given("answer_tokens"))
@@ -310,7 +312,7 @@ def test_each_run_by_itself_says_the_same(evidence, by_prompt):
 
 @claim("request.random-brain-same-work")
 def test_the_weights_do_not_matter_to_the_work(evidence):
-    """Operations counted, and logarithms of the time of a token, for weights of several patterns against random ones."""
+    """Operations counted, and logarithms of the time of a token, of weights of several patterns against random ones."""
     from claims.experiments.weight_patterns import PATTERNS, counts, processes
 
     runs = processes(int(evidence.given("processes")))

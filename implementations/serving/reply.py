@@ -143,8 +143,10 @@ def _message(body: dict[str, Any]) -> str:
 def _usage(usage: Any) -> Usage | None:
     if not isinstance(usage, dict):
         return None
-    counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
-    return Usage(*counts) if all(type(count) is int for count in counts) else None
+    prompt_tokens, completion_tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if isinstance(prompt_tokens, int) and isinstance(completion_tokens, int):
+        return Usage(prompt_tokens, completion_tokens)
+    return None
 
 
 def _as_chunk(time_s: float, choice: dict[str, Any], usage: Usage | None) -> Chunk:

@@ -204,9 +204,10 @@ async def _fault(_: Request, fault: Exception) -> Response:
 
 
 def _uvicorn(app: Starlette, grace_s: float) -> uvicorn.Server:
-    grace = max(1, round(grace_s))
-    settings = {"lifespan": "on", "log_level": "warning", "access_log": False, "timeout_graceful_shutdown": grace}
-    return uvicorn.Server(uvicorn.Config(app, **settings))
+    settings = uvicorn.Config(
+        app, lifespan="on", log_level="warning", access_log=False, timeout_graceful_shutdown=max(1, round(grace_s))
+    )
+    return uvicorn.Server(settings)
 
 
 def listen(host: str, port: int) -> socket.socket:

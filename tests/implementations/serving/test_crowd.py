@@ -4,5 +4,5 @@ from benchmarks.bench_serving import check, run_crowd
 
 
 def test_a_crowd_loses_no_token_and_no_block():
-    """Every answer is what the model says alone, every left one its beginning; blocks return; SIGTERM finishes the rest."""
+    """Every answer is what the model says alone, every left one its beginning; SIGTERM finishes what is open."""
     check(run_crowd(clients=24, seconds=3.0))

@@ -72,7 +72,7 @@ def test_constant_arrivals():
 
 
 def test_poisson_arrivals_have_their_rate_and_spread():
-    """Mean and standard deviation of exponential intervals are the same, here 0.1 s; five standard errors are allowed."""
+    """Exponential intervals have a mean and a standard deviation of 0.1 s, here to within five standard errors."""
     due_s = load.poisson(10.0, 20_000, np.random.default_rng(0))
     intervals_s = np.diff(due_s)
     assert due_s[0] == 0

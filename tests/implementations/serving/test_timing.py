@@ -21,7 +21,7 @@ def answer(*emissions):
 
 @given(EMISSIONS)
 def test_gaps_add_up_to_the_time_from_first_to_last(emissions):
-    """n tokens have n - 1 gaps whatever the chunks; per chunk they add up too, divided ones only where chunks hold one."""
+    """n tokens have n - 1 gaps whatever the chunks; per chunk they add up too, divided ones do not."""
     found = Arrivals(emissions, Counting.STATED)
     span_s = found.last_s - found.first_s
     assert len(found.replicated_s()) == found.tokens - 1
