@@ -1,4 +1,4 @@
-"""Times of single requests on a decoder of the post's size: a process is one observation.
+"""Times of single requests on a decoder of the post's size that computes as the post's does; a process is a unit.
 
 Each function of a seed runs by itself in a new process (`fresh_process`), warms up, and takes the sizes it compares by
 turns, so that a slow moment of the machine meets them all.
@@ -42,7 +42,7 @@ def shape(layers: int = 12) -> Any:
 
 
 class Timed:
-    """A decoder that serves requests one after another, each in a cache of its own.
+    """A plain decoder that serves requests one after another in one cache, which is made once.
 
     Args:
         layers: of the decoder.
@@ -50,10 +50,10 @@ class Timed:
     """
 
     def __init__(self, layers: int = 12, seed: int = 0) -> None:
-        from implementations.inference.decoder import Decoder
+        from claims.experiments.plain_decoder import PlainDecoder
         from implementations.inference.weights import Weights
 
-        self.decoder = Decoder(Weights.random(shape(layers), np.random.default_rng(seed)))
+        self.decoder = PlainDecoder(Weights.random(shape(layers), np.random.default_rng(seed)), POSITIONS)
 
     def request(self, prompt_tokens: int, answer_tokens: int) -> dict[str, Any]:
         """Milliseconds of the parts of one request.
@@ -61,12 +61,10 @@ class Timed:
         Returns:
             `chop_ms`, `read_ms`, `ttft_ms`, `gaps_ms` (one less than tokens) and `total_s`.
         """
-        from implementations.inference.cache import Cache
-
         text = prompt_of(prompt_tokens)
-        cache = Cache(self.decoder.shape, prompt_tokens + answer_tokens)
+        self.decoder.held = 0
         began = perf_counter()
-        events = list(conveyed(lambda tokens: self.decoder.extend(tokens, cache), text, answer_tokens))
+        events = list(conveyed(self.decoder, text, answer_tokens))
         ended = perf_counter()
         chopped, read, *tokens = (1e3 * (event.time_s - began) for event in events)
         return {
@@ -120,17 +118,14 @@ def long_answer(seed: int, layers: int, prompt_tokens: int, answer_tokens: int) 
 
 def by_shared_pass(seed: int, sizes: Sequence[int], rounds: int) -> list[float]:
     """Milliseconds a token of one pass over so many tokens at once: the median of some rounds."""
-    from implementations.inference.cache import Cache
-
-    timed = Timed(seed=seed)
+    decoder = Timed(seed=seed).decoder
     found: dict[int, list[float]] = {size: [] for size in sizes}
-    cache = Cache(timed.decoder.shape, max(sizes))
-    timed.decoder.extend([0] * max(sizes), cache)
+    decoder([0] * max(sizes))
     for number in range(rounds):
         for size in _turned(sizes, seed + number):
-            cache.truncate(0)
+            decoder.held = 0
             began = perf_counter()
-            timed.decoder.extend([0] * size, cache)
+            decoder([0] * size)
             found[size].append(1e3 * (perf_counter() - began) / size)
     return [median(found[size]) for size in sizes]
 
@@ -163,26 +158,23 @@ def _turned(values: Sequence[int], seed: int) -> list[int]:
     return [*values[start:], *values[:start]]
 
 
-def continued(tokens: int, layers: int) -> tuple[Any, Any, int]:
-    """A decoder whose cache holds all but the last of `tokens` tokens: what one more token costs with the cache."""
-    from implementations.inference.cache import Cache
-
+def continued(tokens: int, layers: int) -> tuple[Any, int]:
+    """A decoder that has read all but the last of `tokens` tokens, and their number."""
     decoder = Timed(layers).decoder
-    cache = Cache(decoder.shape, tokens)
-    decoder.extend([0] * (tokens - 1), cache)
-    return decoder, cache, tokens
+    decoder([0] * tokens)
+    return decoder, tokens
 
 
-def with_cache(decoder: Any, cache: Any, tokens: int) -> Any:
+def with_cache(decoder: Any, tokens: int) -> Any:
     """Scores after the last token, what came before being in the cache."""
-    cache.truncate(tokens - 1)
-    return decoder.extend([0], cache)
+    decoder.held = tokens - 1
+    return decoder([0])
 
 
-def without_cache(decoder: Any, cache: Any, tokens: int) -> Any:
+def without_cache(decoder: Any, tokens: int) -> Any:
     """The same scores, everything read again."""
-    cache.truncate(0)
-    return decoder.extend([0] * tokens, cache)
+    decoder.held = 0
+    return decoder([0] * tokens)
 
 
 def typing(divisor: str, notes: int) -> Any:

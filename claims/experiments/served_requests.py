@@ -101,9 +101,11 @@ def asked(address: str, prompt: str, max_tokens: int, count: int = 1) -> list[An
 
 def decoder_of(layers: int, seed: int) -> Any:
     """A decoder of the post's width."""
-    from claims.experiments.request_times import Timed
+    from claims.experiments.request_times import shape
+    from implementations.inference.decoder import Decoder
+    from implementations.inference.weights import Weights
 
-    return Timed(layers, seed).decoder
+    return Decoder(Weights.random(shape(layers), np.random.default_rng(seed)))
 
 
 def pairs(processes: int) -> list[dict[str, Any]]:

@@ -135,7 +135,7 @@ def test_the_servers_watch_does_not_see_the_line(evidence):
 
 @claim("request.mistake-chunks")
 def test_messages_are_not_tokens(evidence):
-    """A stream of messages of one to four tokens: messages, tokens by usage, and the gaps that follow."""
+    """A stream of messages of one to four tokens: messages, tokens by usage, the gaps that follow."""
     from claims.experiments.counted_messages import stream
     from implementations.serving.timing import arrivals
 

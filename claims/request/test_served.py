@@ -50,7 +50,7 @@ def test_counts_from_streams_of_several_makes(evidence):
 
 @claim("request.client-measures-more")
 def test_the_client_sees_more_than_the_engine(evidence):
-    """Requests sent at once to an engine that runs one at a time: first tokens by the client's and the engine's watch."""
+    """Requests sent at once to an engine that runs one at a time: first tokens at the client and in the engine."""
     from claims.experiments.served_requests import queued
 
     pairs = queued(int(evidence.given("requests")), seed=0)
