@@ -1,6 +1,12 @@
-"""Between the event loop, where clients are, and the engine's thread: a slot for every request that is open."""
+"""Between the event loop, where clients are, and the engine's thread: a slot for every request that is open.
+
+A step's tokens are handed over when those of the step before have been, so that a small model does not run ahead of the
+loop and every token leaves in a chunk of its own. A loop that is late for longer than `patience_s` is not waited for:
+its tokens gather in the slots.
+"""
 
 import asyncio
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
@@ -16,9 +22,13 @@ class Desk:
     Args:
         config: of the engine.
         model: of the engine.
+        patience_s: how long a step may wait for the event loop.
     """
 
-    def __init__(self, config: EngineConfig, model: Model) -> None:
+    def __init__(self, config: EngineConfig, model: Model, patience_s: float = 0.02) -> None:
+        self._patience_s = patience_s
+        self._caught_up = threading.Event()
+        self._caught_up.set()
         self.engine = LiveEngine(config, model, self._deliver)
         self._slots: dict[int, Slot] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -58,6 +68,8 @@ class Desk:
         """Called on the engine's thread: one hand-over a step, whatever the number of clients."""
         if self._loop is None:
             raise RuntimeError("the desk has not been started")
+        self._caught_up.wait(self._patience_s)
+        self._caught_up.clear()
         with suppress(RuntimeError):  # the loop is closed, and nobody is left to tell
             self._loop.call_soon_threadsafe(self._dispatch, outcomes)
 
@@ -66,3 +78,4 @@ class Desk:
             slot = self._slots.get(outcome.number)
             if slot is not None:  # else its client left while the step ran
                 slot.put(outcome)
+        self._caught_up.set()

@@ -66,9 +66,9 @@ def letters_after(prompt, count):
 
 @contextmanager
 def served(model=None, **settings):
-    """A server on loopback: its address and its desk."""
+    """A server on loopback: its address and its desk, which never lets the engine run ahead."""
     config = serving_config(**{"kv_blocks": 64, "max_model_len": 512, **settings})
-    desk = Desk(config, model or Alphabet())
+    desk = Desk(config, model or Alphabet(), patience_s=60.0)
     with running(application(desk)) as address:
         yield address, desk
 

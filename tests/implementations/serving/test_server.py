@@ -48,7 +48,7 @@ def test_a_stream_token_by_token(shared):
     """A chunk a token, the finish reason on the last one, then [DONE]."""
     found = stream(shared)
     chunks = bodies(found)
-    assert "".join(chunk["choices"][0]["text"] for chunk in chunks) == "bcdef"
+    assert [chunk["choices"][0]["text"] for chunk in chunks] == list("bcdef")
     assert [chunk["choices"][0]["finish_reason"] for chunk in chunks] == [None] * (len(chunks) - 1) + ["length"]
     assert {chunk["object"] for chunk in chunks} == {"text_completion"}
     assert len({(chunk["id"], chunk["created"]) for chunk in chunks}) == 1
@@ -212,6 +212,7 @@ def test_a_reader_that_does_not_read_holds_up_nobody(serve, alphabet, monkeypatc
             assert desk.engine.load.free_blocks == desk.engine.load.blocks, "the engine is done with it"
             assert desk.open_requests == 1
             assert stream(address, prompt="k").reply().text == letters_after("k", 5)
+            eventually(lambda: desk.open_requests == 1)
             (slot,) = desk._slots.values()
             assert 0 < slot.unread < count
             received = b"".join(iter(lambda: slow.recv(1 << 16), b""))
