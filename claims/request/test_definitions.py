@@ -109,7 +109,7 @@ def test_p99_does_not_see_one_freeze_either(evidence, frozen):
     because="of 63 gaps one exceeds the client's p99, which is 1 in 63 and not 1 in 100",
 )
 def test_one_gap_in_a_hundred_is_above_p99(evidence):
-    """63 random gaps a seed: the share above the median, and above p99 by the client's rule, which cuts the rank off."""
+    """63 random gaps a seed: the share above the median, and above p99 by the client's rule, which rounds down."""
     count, above_median, above_p99 = int(evidence.given("gaps")), [], []
     for seed in range(evidence.given("seeds")):
         gaps = np.sort(np.random.default_rng(seed).exponential(1.0, count))
@@ -135,7 +135,7 @@ def test_the_servers_watch_does_not_see_the_line(evidence):
 
 @claim("request.mistake-chunks")
 def test_messages_are_not_tokens(evidence):
-    """A stream of messages of one to four tokens: messages, tokens by usage, the gaps that follow."""
+    """A stream of messages of one to four tokens each: messages, tokens by usage, the gaps that follow."""
     from claims.experiments.counted_messages import stream
     from implementations.serving.timing import arrivals
 
