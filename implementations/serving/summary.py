@@ -5,6 +5,7 @@ Leaves out: colours and bars where the output is no terminal.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -59,12 +60,9 @@ def print_measurement(out: Console, found: Measurement) -> None:
     counted = ", ".join(f"{how} ({count})" for how, count in found.counting().items())
     out.print(f"tokens: {_prompt(found)}{found.tokens:,} out; {counted or 'none'}", soft_wrap=True)
     out.print(_table(out, found))
-    each = percentile(found.each_tokens_per_s(), 50)
-    out.print(
-        f"tokens/s: {found.tokens_per_s:.1f} for everybody (peak {found.peak_tokens_per_s:.1f}), "
-        f"{each:.1f} for one request (median)",
-        soft_wrap=True,
-    )
+    speeds = (found.tokens_per_s, found.peak_tokens_per_s, percentile(found.each_tokens_per_s(), 50))
+    everybody, peak, each = ("·" if math.isnan(speed) else f"{speed:,.1f}" for speed in speeds)
+    out.print(f"tokens/s: {everybody} for everybody (peak {peak}), {each} for one request (median)", soft_wrap=True)
     out.print("percentiles by NumPy's linear rule", soft_wrap=True)
 
 
