@@ -130,10 +130,10 @@ def by_shared_pass(seed: int, sizes: Sequence[int], rounds: int) -> list[float]:
     return [median(found[size]) for size in sizes]
 
 
-def first_requests(seed: int, layers: int, count: int) -> list[float]:
+def first_requests(seed: int, layers: int, requests: int) -> list[float]:
     """Seconds of the first requests of a process, all alike and none left out."""
     timed = Timed(layers, seed)
-    return [timed.request(64, 4)["total_s"] for _ in range(count)]
+    return [timed.request(64, 4)["total_s"] for _ in range(requests)]
 
 
 def chop_and_step_ms(seed: int, characters: int) -> dict[str, float]:
