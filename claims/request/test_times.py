@@ -259,7 +259,7 @@ def test_what_moves_the_gap_and_what_the_first_token(evidence, request_times):
     runs = request_times(
         "by_layers", evidence.given("processes"), **settings, answer_tokens=int(evidence.given("answer_tokens"))
     )
-    (_, half, full), (short, long) = settings["layers"], settings["prompts"]
+    (half, full), (short, long) = settings["layers"], settings["prompts"]
 
     def change(name, after, before):
         return [math.log(run[after][name] / run[before][name]) for run in runs]
