@@ -34,7 +34,7 @@ _INK, _GRID = "#010101", "#010102"
 _VARIABLES = {_INK: "var(--ink)", _GRID: "var(--grid)", **{one: f"var(--c{i})" for i, one in enumerate(_SERIES, 1)}}
 # Inches at 72 to the inch; as wide as a phone's page, so that text keeps its size there.
 _WIDTH, _HEIGHT = 5.2, 3.5
-_FONT = 9.0
+_FONT = 10.0
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES = ("-", "--", "-.", ":")
 

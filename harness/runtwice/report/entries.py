@@ -14,11 +14,7 @@ from runtwice.verdict import Verdict
 
 # What stands in a verdict's place where there is none.
 EXEMPT, NO_EVIDENCE = "exempt", "no evidence"
-# From what asks for attention to what does not.
-STATES = (
-    *(Verdict.ERROR, Verdict.REFUTED, Verdict.UNDECIDED, Verdict.WITHIN_NOISE),
-    *(Verdict.HOLDS, Verdict.RECORDED, Verdict.NOT_RUN, NO_EVIDENCE, EXEMPT),
-)
+STATES = (*Verdict, NO_EVIDENCE, EXEMPT)
 # From worst to best.
 AGREEMENTS = (Agreement.MOVED, Agreement.NOT_COMPARABLE, Agreement.CLOSE, Agreement.EXACT)
 
@@ -85,7 +81,7 @@ def _entry(id_: str, found: Catalogue, places: Sequence[Environment]) -> Entry:
 
 
 def counts(members: Sequence[Entry]) -> dict[str, int]:
-    """How many of the entries have each state, those that some have."""
+    """How many of the entries have each state, in the order of the verdicts; states that none has are left out."""
     numbers: dict[str, int] = {state: sum(one.state == state for one in members) for state in STATES}
     return {state: number for state, number in numbers.items() if number}
 

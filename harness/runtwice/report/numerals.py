@@ -33,6 +33,19 @@ def shown(value: Any) -> str:
     return numeral(value)
 
 
+def printed(value: Any) -> str:
+    """A figure as printed, without the sign that marks a stated number in the data."""
+    return shown(_unmarked(value))
+
+
+def _unmarked(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _unmarked(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_unmarked(item) for item in value]
+    return value.removeprefix("=") if isinstance(value, str) else value
+
+
 def measured(value: Any, printed: Any) -> str:
     """A measured value; behind a printed range the range of the runs."""
     if isinstance(printed, Mapping) and _are_numbers(value):

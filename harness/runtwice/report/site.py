@@ -21,7 +21,7 @@ from runtwice.claim import Claim
 from runtwice.figure import as_printed
 from runtwice.ledger import Ledger
 from runtwice.report import charts, entries, marks, numerals, plots
-from runtwice.report.entries import AGREEMENTS, STATES, Entry
+from runtwice.report.entries import AGREEMENTS, Entry
 from runtwice.report.environments import Environment, Row, environments, machine, python
 
 # Figures of a claim that the table of all claims shows; its own section shows every one.
@@ -167,26 +167,40 @@ def interval(row: Row, claim: Claim | None) -> Markup:
 def figures(entry: Entry) -> list[dict[str, str]]:
     """Printed beside measured, figure by figure; what a post prints stands also where nothing was measured."""
     if entry.row and entry.row["figures"]:
-        return row_figures(entry.row)
-    printed = entry.claim.figures if entry.claim else {}
+        return row_figures(entry.row, entry.claim)
+    claim = entry.claim
+    printed = claim.figures if claim else {}
     return [
-        {"name": name, "printed": numerals.shown(as_printed(figure)), "measured": "", "agreement": "", "by": ""}
+        {
+            "name": name,
+            "origin": _origin(name, claim),
+            "printed": numerals.printed(as_printed(figure)),
+            "measured": "",
+            "agreement": "",
+            "by": "",
+        }
         for name, figure in printed.items()
     ]
 
 
-def row_figures(row: Row) -> list[dict[str, str]]:
+def row_figures(row: Row, claim: Claim | None) -> list[dict[str, str]]:
     """The same for one environment's row."""
     return [
         {
             "name": one["name"],
-            "printed": numerals.shown(one["printed"]),
+            "origin": _origin(one["name"], claim),
+            "printed": numerals.printed(one["printed"]),
             "measured": numerals.measured(one["measured"], one["printed"]),
             "agreement": one["agreement"],
             "by": _by(one),
         }
         for one in row["figures"]
     ]
+
+
+def _origin(name: str, claim: Claim | None) -> str:
+    """Whether the post prints a figure, or it is right without being printed."""
+    return "required" if claim and name in claim.required else "printed"
 
 
 def _by(comparison: Mapping[str, Any]) -> str:
@@ -247,8 +261,6 @@ def _templates() -> Templates:
         facts=facts,
         counts=entries.counts,
         described=marks.described,
-        as_printed=as_printed,
-        STATES=list(map(str, STATES)),
         AGREEMENTS=list(map(str, AGREEMENTS)),
         SHOWN_FIGURES=SHOWN_FIGURES,
     )

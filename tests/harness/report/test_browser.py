@@ -5,6 +5,7 @@ path in CHROMIUM).
 """
 
 import os
+import re
 import shutil
 from urllib.parse import urlsplit
 
@@ -87,9 +88,9 @@ def visible(tab):
     return tab.eval_on_selector_all("#table tbody tr:not([hidden])", "rows => rows.map(row => row.id)")
 
 
-def shown(tab):
-    """What is said of how many are shown, once it has changed."""
-    return tab.text_content("#shown")
+def said(tab):
+    """What is announced of how many are shown, to be waited for."""
+    return sync_api.expect(tab.locator("#shown"))
 
 
 def test_search_finds_words_of_a_claim_and_ids(site, visit):
@@ -97,13 +98,13 @@ def test_search_finds_words_of_a_claim_and_ids(site, visit):
     tab = visit(site)
     everything = visible(tab)
     tab.fill("#q", "label tie")
-    tab.wait_for_function("document.querySelector('#shown').textContent.includes(' of ')")
+    said(tab).to_contain_text(" of ")
     found = visible(tab)
     assert "itl.adversarial.label-ties-and-thresholds" in found
     assert 0 < len(found) < 20
-    assert shown(tab) == f"{len(found)} of {len(everything)} claims."
+    said(tab).to_have_text(f"{len(found)} of {len(everything)} claims.")
     tab.fill("#q", "")
-    tab.wait_for_function("!document.querySelector('#shown').textContent.includes(' of ')")
+    said(tab).not_to_contain_text(" of ")
     assert visible(tab) == everything
 
 
@@ -118,7 +119,7 @@ def test_filters_narrow_by_verdict_topic_and_agreement(site, visit):
     tab.select_option("#topic", "grid")
     assert visible(tab) == []
     tab.click("button[type=reset]")
-    tab.wait_for_function("!document.querySelector('#shown').textContent.includes(' of ')")
+    said(tab).not_to_contain_text(" of ")
     tab.check("input[name=agreement][value=moved]")
     kinds = tab.eval_on_selector_all("#table tbody tr:not([hidden])", "rows => rows.map(row => row.dataset.agreement)")
     assert set(kinds) == {"moved"}
@@ -129,7 +130,7 @@ def test_the_choice_is_in_the_address(site, visit):
     tab = visit(site)
     tab.check("input[name=state][value=refuted]")
     tab.fill("#q", "itl")
-    tab.wait_for_function("location.search.includes('q=itl')")
+    sync_api.expect(tab).to_have_url(re.compile("q=itl"))
     again = visit(site, "index.html" + tab.evaluate("location.search"))
     assert visible(again) == visible(tab)
     assert again.is_checked("input[name=state][value=refuted]")
@@ -172,8 +173,7 @@ def test_an_anchor_shows_its_claim(site, visit):
     assert tab.is_visible("article:target")
     assert tab.evaluate("document.querySelector('article:target').getBoundingClientRect().top < innerHeight")
     tab = visit(site, "index.html?state=refuted#itl.label-rule")
-    tab.wait_for_function("!document.getElementById('itl.label-rule').hidden")
-    assert tab.is_visible("[id='itl.label-rule']")
+    sync_api.expect(tab.locator("[id='itl.label-rule']")).to_be_visible()
 
 
 def test_links_lead_to_the_evidence(site, visit):

@@ -1,6 +1,6 @@
 import pytest
 
-from runtwice.report.numerals import measured, numeral, seconds, shown, size
+from runtwice.report.numerals import measured, numeral, printed, seconds, shown, size
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,18 @@ def test_a_long_list_is_told_by_its_ends():
     assert shown(list(range(9))) == "0, 1, 2, …, 8 (9 values)"
 
 
+def test_what_is_printed_is_shown_without_the_mark_of_a_stated_number():
+    """The sign is the data file's, not the post's."""
+    assert printed("=7") == "7"
+    assert printed(["=1", "2.0"]) == "1, 2.0"
+    assert printed({"low": "=1", "high": "2"}) == "1 to 2"
+
+
 def test_what_was_measured_beside_a_range_is_one():
     """A value a run becomes median and range, with the number of runs."""
-    printed = {"mid": "2", "low": "1", "high": "3"}
-    assert measured([1.0, 5.0, 2.0], printed) == "2 (1 to 5), 3 runs"
-    assert measured({"mid": 2.0, "low": 1.0, "high": 5.0}, printed) == "2 (1 to 5)"
+    figure = {"mid": "2", "low": "1", "high": "3"}
+    assert measured([1.0, 5.0, 2.0], figure) == "2 (1 to 5), 3 runs"
+    assert measured({"mid": 2.0, "low": 1.0, "high": 5.0}, figure) == "2 (1 to 5)"
     assert measured([1.0, 5.0], ["1", "5"]) == "1, 5"
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from runtwice import catalogue, ledger
 from runtwice.catalogue import TestSource as Source
 from runtwice.errors import ClaimError
+from runtwice.evidence import Evidence
 from runtwice.report.plots import load
 from runtwice.report.site import reference
 from tests.harness.builders import a_claim, a_row, evidence_for
@@ -91,6 +92,16 @@ def test_printed_stands_beside_measured(tmp_path):
         assert re.search(r"speed (printed )?10 (measured )?13 moved by \+3", page.text)
 
 
+def test_a_figure_that_the_post_does_not_print_is_called_required(tmp_path):
+    """And a stated number is shown without the sign that marks it in the data."""
+    claim = a_claim(required={"answer": "=42"})
+    evidence = Evidence(claim)
+    evidence.figure("answer", 42)
+    made = pages(tmp_path, a_ledger(a_row(evidence=evidence)), found=claims_of(claim))
+    assert "answer required 42 measured 42 exact" in made["index.html"].text
+    assert "answer 42 required 42 exact" in made["shop.html"].text
+
+
 def test_a_long_list_of_figures_is_cut_in_the_table_and_whole_in_the_topic(tmp_path):
     """The table says how many more there are."""
     evidence = evidence_for(printed={f"f{i}": "1" for i in range(5)})
@@ -134,7 +145,7 @@ def test_samples_are_shown_with_their_numbers(tmp_path):
     conclusion = evidence.conclude()
     row = {**a_row(evidence=evidence), "statistic": conclusion.statistic(), "verb": "above"}
     made = pages(tmp_path, a_ledger(row))
-    assert re.search(r"gain values 1, 2, 3, 2.5, 1.5, 2.2 6 1 2.1 3", made["shop.html"].text)
+    assert re.search(r"gain 1, 2, 3, 2.5, 1.5, 2.2 6 1 2.1 3", made["shop.html"].text)
     assert re.search(r"2.033, 95% interval 1 to 3, 6 units; could have seen", made["shop.html"].text)
 
 
