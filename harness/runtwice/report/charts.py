@@ -119,6 +119,8 @@ def _bars(axes: Axes, plot: Plot, data: Data) -> None:
             axes.vlines(one.places, one.low, one.high, color=_INK, linewidth=1.1)
     if plot.y_scale == "linear":
         axes.axhline(0, color=_INK, linewidth=0.8)
+    elif positive := [value for units in data.series.values() for one in units for value in one if value > 0]:
+        axes.set_ylim(bottom=min(positive) / 3)  # a bar of the least has a height
 
 
 def _stack(axes: Axes, plot: Plot, data: Data) -> None:

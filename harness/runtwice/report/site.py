@@ -165,37 +165,30 @@ def interval(row: Row, claim: Claim | None) -> Markup:
 
 
 def figures(entry: Entry) -> list[dict[str, str]]:
-    """Printed beside measured, figure by figure; what a post prints stands also where nothing was measured."""
-    if entry.row and entry.row["figures"]:
-        return row_figures(entry.row, entry.claim)
-    claim = entry.claim
-    printed = claim.figures if claim else {}
-    return [
-        {
-            "name": name,
-            "origin": _origin(name, claim),
-            "printed": numerals.printed(as_printed(figure)),
-            "measured": "",
-            "agreement": "",
-            "by": "",
-        }
-        for name, figure in printed.items()
-    ]
+    """Printed beside measured, figure by figure, as the first environment has it."""
+    return row_figures(entry.row, entry.claim)
 
 
-def row_figures(row: Row, claim: Claim | None) -> list[dict[str, str]]:
-    """The same for one environment's row."""
-    return [
-        {
-            "name": one["name"],
-            "origin": _origin(one["name"], claim),
-            "printed": numerals.printed(one["printed"]),
+def row_figures(row: Row | None, claim: Claim | None) -> list[dict[str, str]]:
+    """Printed beside measured; what a post prints stands also where nothing was measured, with the reason."""
+    found = [
+        _figure(one["name"], one["printed"], claim)
+        | {
             "measured": numerals.measured(one["measured"], one["printed"]),
             "agreement": one["agreement"],
             "by": _by(one),
         }
-        for one in row["figures"]
+        for one in (row["figures"] if row else ())
     ]
+    compared = {one["name"] for one in found}
+    rest = claim.figures if claim else {}
+    return found + [_figure(name, as_printed(one), claim) for name, one in rest.items() if name not in compared]
+
+
+def _figure(name: str, printed: Any, claim: Claim | None) -> dict[str, str]:
+    why = claim.exempt_figures.get(name, "") if claim else ""
+    nothing = {"measured": "", "agreement": "", "by": ""}
+    return {"name": name, "origin": _origin(name, claim), "printed": numerals.printed(printed), "why": why, **nothing}
 
 
 def _origin(name: str, claim: Claim | None) -> str:
