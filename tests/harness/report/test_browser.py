@@ -173,7 +173,9 @@ def test_an_anchor_shows_its_claim(site, visit):
     assert tab.is_visible("article:target")
     assert tab.evaluate("document.querySelector('article:target').getBoundingClientRect().top < innerHeight")
     tab = visit(site, "index.html?state=refuted#itl.label-rule")
-    sync_api.expect(tab.locator("[id='itl.label-rule']")).to_be_visible()
+    row = tab.locator("[id='itl.label-rule']")
+    sync_api.expect(row).to_be_visible()
+    assert row.bounding_box()["y"] >= tab.locator("#table thead").bounding_box()["height"]
 
 
 def test_links_lead_to_the_evidence(site, visit):
@@ -267,12 +269,13 @@ def test_a_table_is_a_table_to_a_screen_reader(site, visit):
 
 
 def test_a_printed_page_shows_what_is_folded(site, visit):
-    """Details are opened before printing; the controls are left out."""
-    tab = visit(site)
+    """Details are opened before printing, the controls are left out, and paper is white whatever the scheme."""
+    tab = visit(site, color_scheme="dark")
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     tab.emulate_media(media="print")
     assert tab.eval_on_selector_all("details:not([open])", "all => all.length") == 0
     assert not tab.is_visible(".controls")
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
 
 def test_eight_hundred_claims_are_there_within_a_second(large_site, visit):
