@@ -58,7 +58,7 @@ class Commands(click.Group):
 
 @click.group(
     cls=Commands,
-    epilog="Example:\n\n  pytest claims/ -k itl && runtwice show && runtwice report -o site/\n\n"
+    epilog="\b\nExample:\n  pytest claims/ -k itl && runtwice show && runtwice report -o site/\n"
     'Completion in bash (zsh and fish likewise):\n\n  eval "$(_RUNTWICE_COMPLETE=bash_source runtwice)"',
 )
 @click.version_option(__version__, prog_name="runtwice")
@@ -90,7 +90,7 @@ def _ids(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[s
     return [id_ for id_ in sorted(known) if id_.startswith(incomplete)]
 
 
-@main.command("list", epilog="Example:\n\n  runtwice list -k 'itl and not adversarial'")
+@main.command("list", epilog="\b\nExample:\n  runtwice list -k 'itl and not adversarial'")
 @click.option("-k", "expression", default="", help="Only ids that match, as pytest's -k: 'itl and not adversarial'.")
 @_claims_option
 def list_claims(expression: str, root: Path) -> None:
@@ -106,7 +106,7 @@ def list_claims(expression: str, root: Path) -> None:
 
 
 @main.command(
-    epilog="Example:\n\n  runtwice show itl.label-rule\n\n  runtwice show --ledger reports/xeon-2-cores/itl.json"
+    epilog="\b\nExample:\n  runtwice show itl.label-rule\n  runtwice show --ledger reports/xeon-2-cores/itl.json"
 )
 @click.argument("id", required=False, shell_complete=_ids)
 @_ledger_option
@@ -137,7 +137,7 @@ for _command in (init, report, selfcheck):
     main.add_command(_command)
 
 
-@main.command("completeness", epilog="Example:\n\n  runtwice completeness")
+@main.command("completeness", epilog="\b\nExample:\n  runtwice completeness")
 @_claims_option
 def show_completeness(root: Path) -> None:
     """Say which claims of the inventory are tested, exempt, pending or missing; exit 1 if any is missing."""

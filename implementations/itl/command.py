@@ -54,7 +54,7 @@ class Options:
 
 @click.command(
     "partition",
-    epilog="Example:\n\n  runtwice partition engine.jsonl --png engine\n\n"
+    epilog="\b\nExample:\n  runtwice partition engine.jsonl --png engine\n"
     "  runtwice partition old=a1.jsonl old=a2.jsonl new=b1.jsonl new=b2.jsonl",
 )
 @click.argument("logs", nargs=-1, required=True, metavar="[RUNG=]LOG...")

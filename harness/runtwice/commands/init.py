@@ -16,7 +16,7 @@ next:
   runtwice report           # pages in reports/site/; needs runtwice[report]"""
 
 
-@click.command(epilog="Example:\n\n  mkdir my-claims && cd my-claims && runtwice init && pytest claims/")
+@click.command(epilog="\b\nExample:\n  mkdir my-claims && cd my-claims && runtwice init && pytest claims/")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=Path())
 def init(folder: Path) -> None:
     """Write a starting folder of claims: one claims.toml, one test, and what pytest needs to know.

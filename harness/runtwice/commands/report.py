@@ -8,11 +8,12 @@ import click
 
 from runtwice import catalogue, ledger
 from runtwice.errors import LedgerError, RuntwiceError
+from runtwice.report.numerals import size
 from runtwice.session import LOCAL
 
 
 @click.command(
-    epilog="Example:\n\n  runtwice report reports/xeon-2-cores/ -o site/\n\n"
+    epilog="\b\nExample:\n  runtwice report reports/xeon-2-cores/ -o site/\n"
     "  runtwice report reports/xeon-2-cores/itl.json reports/local/20261130T044755Z.json"
 )
 @click.argument("ledgers", nargs=-1, type=click.Path(path_type=Path), metavar="[LEDGER]...")
@@ -52,9 +53,9 @@ def report(ledgers: tuple[Path, ...], out: Path, root: Path, title: str) -> None
         raise RuntwiceError(f"{out}: the pages cannot be written: {fault}") from None
     for name, reason in site.lacking.items():
         click.echo(f"not drawn: {name} ({reason})", err=True)
-    size = sum(site.pages.values())
-    first = next(iter(site.pages))
-    click.echo(f"{first}: {len(site.pages)} pages, {size / 1e6:.1f} MB, the first {site.pages[first] / 1e6:.1f} MB")
+    first, own = next(iter(site.pages.items()))
+    every = sum(site.pages.values())
+    click.echo(f"{first}: {len(site.pages)} pages, {size(every)}, the first {size(own)}")
 
 
 def _read(path: Path) -> list[ledger.Ledger]:
