@@ -59,7 +59,7 @@ class Commands(click.Group):
 @click.group(
     cls=Commands,
     epilog="\b\nExample:\n  pytest claims/ -k itl && runtwice show && runtwice report -o site/\n"
-    'Completion in bash (zsh and fish likewise):\n\n  eval "$(_RUNTWICE_COMPLETE=bash_source runtwice)"',
+    '\n\b\nCompletion in bash (zsh and fish likewise):\n  eval "$(_RUNTWICE_COMPLETE=bash_source runtwice)"',
 )
 @click.version_option(__version__, prog_name="runtwice")
 def main() -> None:
