@@ -102,6 +102,18 @@ def test_report_refuses_in_one_line(project, arguments, said):
     assert out.count("\n") == 1
 
 
+def test_report_says_what_it_needs(project, monkeypatch):
+    """Without the libraries that draw, the other commands work and this one is one line."""
+    write(project.root)
+    for name in [name for name in sys.modules if name.startswith("runtwice.report")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    code, out = run("report", "a.json")
+    assert code == 2
+    assert out.startswith("runtwice: report needs Jinja and Matplotlib (")
+    assert "pip install 'runtwice[report]'" in out
+
+
 def test_report_says_what_it_could_not_draw(project):
     """A plot whose numbers the ledger does not hold."""
     project.claim("cheap")

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from runtwice import catalogue, ledger
+from runtwice import ledger
 from runtwice.errors import LedgerError, RuntwiceError
-from runtwice.report.numerals import size
 from runtwice.session import LOCAL
 
 
@@ -42,13 +41,13 @@ def report(ledgers: tuple[Path, ...], out: Path, root: Path, title: str) -> None
     environment by environment. The first page shows all claims, and one a topic the evidence of each.
     """
     try:
-        from runtwice.report.site import write_site
+        from runtwice.report.numerals import size
+        from runtwice.report.site import known_claims, write_site
     except ImportError as fault:
         raise RuntwiceError(f"report needs Jinja and Matplotlib ({fault}): pip install 'runtwice[report]'") from None
     found = [one for path in ledgers or (ledger.newest(LOCAL),) for one in _read(path)]
-    known = catalogue.read(root) if root.is_dir() else catalogue.Catalogue({}, {})
     try:
-        site = write_site(found, known, root, out, title)
+        site = write_site(found, known_claims(root), root, out, title)
     except OSError as fault:
         raise RuntwiceError(f"{out}: the pages cannot be written: {fault}") from None
     for name, reason in site.lacking.items():

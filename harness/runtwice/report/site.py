@@ -15,7 +15,7 @@ from jinja2 import Environment as Templates
 from jinja2 import PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from runtwice import __version__
+from runtwice import __version__, catalogue
 from runtwice.catalogue import Catalogue
 from runtwice.claim import Claim
 from runtwice.figure import as_printed
@@ -90,6 +90,21 @@ def write_site(ledgers: Sequence[Ledger], found: Catalogue, root: Path, out: Pat
         page = {**shared, "topic": topic, "entries": by_topic[topic], "drawn": drawn}
         _write(site, out / page_of(topic), templates.get_template("topic.html"), page)
     return site
+
+
+def write_page(ledger: Ledger, out: Path, root: Path = Path("claims")) -> None:
+    """Write the pages of one ledger, with the claims of the project where it is run.
+
+    Raises:
+        ClaimError: the claims or their plots are not declared as they should be.
+        OSError: nothing can be written there.
+    """
+    write_site([ledger], known_claims(root), root, out)
+
+
+def known_claims(root: Path) -> Catalogue:
+    """The claims below a folder; none where it is not there."""
+    return catalogue.read(root) if root.is_dir() else Catalogue({}, {})
 
 
 def _write(site: Site, path: Path, template: Any, values: Mapping[str, Any]) -> None:

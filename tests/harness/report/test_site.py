@@ -10,6 +10,7 @@ from runtwice import catalogue, ledger
 from runtwice.catalogue import TestSource as Source
 from runtwice.errors import ClaimError
 from runtwice.evidence import Evidence
+from runtwice.report import write_page
 from runtwice.report.plots import load
 from runtwice.report.site import reference
 from tests.harness.builders import a_claim, a_row, evidence_for
@@ -286,6 +287,14 @@ def test_the_projects_plots_read_claims_that_exist(topic):
 def test_the_reference_ledger_draws_the_ladder(reference_site):
     """Gaps fix by fix, causes and histogram, from the committed ledger."""
     assert reference_site[0]["itl.html"].count('class="chart"') >= 3
+
+
+def test_one_ledger_is_a_page_of_its_own(tmp_path, monkeypatch):
+    """For whoever wants it without a command; claims are those of the folder one is in, if any."""
+    monkeypatch.chdir(tmp_path)
+    write_page(a_ledger(a_row()), tmp_path / "night")
+    assert (tmp_path / "night" / "index.html").is_file()
+    assert (tmp_path / "night" / "shop.html").is_file()
 
 
 # --- small plots --------------------------------------------------------------------------------------------------
