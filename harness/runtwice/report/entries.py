@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from runtwice.catalogue import Catalogue, TestSource
 from runtwice.claim import Claim
@@ -84,9 +83,3 @@ def counts(members: Sequence[Entry]) -> dict[str, int]:
     """How many of the entries have each state, in the order of the verdicts; states that none has are left out."""
     numbers: dict[str, int] = {state: sum(one.state == state for one in members) for state in STATES}
     return {state: number for state, number in numbers.items() if number}
-
-
-def statistic(row: Row) -> dict[str, Any] | None:
-    """The row's estimate with its interval, where it rests on one."""
-    found: dict[str, Any] | None = row["statistic"]
-    return found

@@ -26,8 +26,6 @@ from runtwice.report.environments import Environment, Row, environments, machine
 
 # Figures of a claim that the table of all claims shows; its own section shows every one.
 SHOWN_FIGURES = 3
-_NO_EFFECT_OF = {"ratio": 1.0}
-_UNIT_BAND = "smaller_than_noise"
 
 
 @dataclass(frozen=True)
@@ -161,12 +159,12 @@ def reference(row: Row) -> float:
         for settings in (row.get("settings") or {}).values()
         if isinstance(settings, dict) and "promised" in (settings.get("rule") or {})
     ]
-    return float(max(promised, default=_NO_EFFECT_OF.get(row["verb"], 0.0)))
+    return float(max(promised, default=1.0 if row["verb"] == "ratio" else 0.0))
 
 
 def margin(row: Row, claim: Claim | None) -> float:
     """Half the width of the band of no effect."""
-    if row["verb"] == _UNIT_BAND:
+    if row["verb"] == "smaller_than_noise":
         return 1.0
     return claim.margin if claim and row["verb"] != "ratio" else 0.0
 

@@ -13,9 +13,11 @@ from runtwice.evidence import Evidence
 from runtwice.report import write_page
 from runtwice.report.plots import load
 from runtwice.report.site import reference
+from runtwice.verdict import Verdict
 from tests.harness.builders import a_claim, a_row, evidence_for
 from tests.harness.report.builders import REFERENCE, ROOT, a_ledger, a_site, claims_of, many
 
+KEPT = ROOT / "tests" / "harness" / "ledgers"
 VOID = {"meta", "link", "br", "input", "hr", "img"}
 
 
@@ -179,6 +181,21 @@ def test_the_environment_is_told(tmp_path):
     text = pages(tmp_path, a_ledger(row, name="of-today.json"))["index.html"].text
     for words in ("A, 2 cores", "3.11.7", "numpy 2.4.6", "of-today.json", "complete, 1 claims", "commit 0000000000"):
         assert words in text
+
+
+def test_a_run_that_was_cut_short_says_so(tmp_path):
+    """At the top of the first page."""
+    cut = a_ledger(a_row())
+    cut.block.update(partial=True, selection=["shop.cheap", "shop.dear"])
+    assert "The run of a.json was cut short: partial, 1 of 2." in pages(tmp_path, cut)["index.html"].text
+
+
+@pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
+def test_every_schema_there_ever_was_is_shown(tmp_path, path):
+    """With a claim of each verdict."""
+    made = pages(tmp_path, ledger.read(path))
+    assert set(map(str, Verdict)) <= set(made["index.html"].text.split(" ")) | {"within noise", "not run"}
+    assert all((page.faults, page.open) == ([], []) for page in made.values())
 
 
 # --- whatever a ledger or a claim holds ---------------------------------------------------------------------------
