@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -249,6 +250,7 @@ def _control(ledger: Ledger) -> str:
     return f"an arm against itself: log ratio {numerals.numeral(float(control['log_ratio']))} ({low} to {high})"
 
 
+@cache
 def _templates() -> Templates:
     templates = Templates(
         loader=PackageLoader("runtwice.report"),
