@@ -76,7 +76,8 @@ class PromotingPass:
 
 
 def _unit(x: Any) -> Any:
-    return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
+    centred = x - x.mean(axis=1, keepdims=True)
+    return centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
 
 
 def tiny_weights(seed: int = 0) -> Weights:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -23,12 +24,17 @@ def counted(work: Callable[[], Any]) -> int:
 
 def token_operations(shape: Shape, notes: int, fused: bool = False) -> int:
     """Operations of one token that attends to `notes`, on a torch decoder of that shape; the weights are zeros."""
+    model = _zero_model(shape, fused)
+    model.length = notes - 1
+    return counted(lambda: model.extend([0]))
+
+
+@lru_cache(maxsize=1)
+def _zero_model(shape: Shape, fused: bool) -> Any:
     from claims.experiments.torch_decoder import TorchDecoder
     from claims.experiments.zero_weights import zero_weights
 
-    model = TorchDecoder(zero_weights(shape), fused=fused, room_tokens=notes)
-    model.length = notes - 1
-    return counted(lambda: model.extend([0]))
+    return TorchDecoder(zero_weights(shape), fused)
 
 
 def through_matrix(rows: int, columns: int, batch: int = 1) -> int:

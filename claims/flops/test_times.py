@@ -5,9 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from runtwice import Arm, claim
-
-STEPS = "claims.experiments.fused_steps"
+from runtwice import claim
 
 
 def totals_ms(runs, notes):
@@ -82,13 +80,14 @@ def test_small_operations_cost_more_than_their_work(evidence, part_times, small_
 
 @claim("flops.fusion-helps")
 def test_one_operation_for_many(evidence):
-    """A curve and a norm of one token in torch, in steps against at once, in fresh interleaved processes."""
-    for name, size in (("gelu", evidence.given("hidden")), ("norm", evidence.given("width"))):
-        slow, fast = (
-            Arm(f"{STEPS}:{name}_{way}", setup=f"{STEPS}:vector", settings={"size": int(size)})
-            for way in ("in_steps", "at_once")
-        )
-        evidence.ratio(slow=slow, fast=fast, promised=evidence.given("ratio"), label=name)
+    """A curve and a norm of one token in torch, time in steps over time at once, one ratio a process."""
+    from claims.experiments import fused_steps
+
+    count, hidden, width = (int(evidence.given(name)) for name in ("processes", "hidden", "width"))
+    runs = fused_steps.processes(count, hidden, width)
+    for name in ("gelu", "norm"):
+        found = [float(np.log(one[name])) for one in runs]
+        evidence.above(found, float(np.log(evidence.given("ratio"))), label=name)
 
 
 @claim("flops.protocol")

@@ -61,15 +61,22 @@ def pytest_configure(config: pytest.Config) -> None:
     """Start the run's state."""
     worker = getattr(config, "workerinput", {})
     path = Path(worker["runtwice_ledger"]) if worker else config.getoption("--ledger")
-    session = Session(
-        config.rootpath, path, config.getoption("--resume"), worker.get("workerid", ""), _progress(config)
-    )
+    session = Session(_root(config), path, config.getoption("--resume"), worker.get("workerid", ""), _progress(config))
     config.stash[SESSION] = session
     config.pluginmanager.register(Keeper(config, session), "runtwice-keeper")
     try:
         session.load_carried()
     except LedgerError as error:
         raise pytest.UsageError(str(error)) from None
+
+
+def _root(config: pytest.Config) -> Path:
+    """The project's root: pytest's own, or where it was started while no file of settings says what the root is.
+
+    Without such a file `pytest claims/` makes `claims/` its root; ledger and imports belong one folder up.
+    """
+    known = config.inipath is not None or config.getoption("rootdir", None)
+    return config.rootpath if known else config.invocation_params.dir
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -413,7 +420,7 @@ def _declared(bound: Bound) -> Verdict:
 def _fingerprint(item: pytest.Item, bound: Bound, settings: dict[str, Any]) -> dict[str, Any]:
     info = item._fixtureinfo  # type: ignore[attr-defined] # pytest has no public way to the fixtures of an item
     fixtures = [definition.func for definitions in info.name2fixturedefs.values() for definition in definitions]
-    root = item.config.rootpath
+    root = _root(item.config)
     own = [place for place in map(_place, fixtures) if place and fingerprint.is_first_party(root, place[0])]
     test = _place(item.function)  # type: ignore[attr-defined]
     return fingerprint.fingerprint(root, [*own, *([test] if test else [])], settings, bound.claim.data)

@@ -82,7 +82,7 @@ class Cache:
         self.length_tokens = tokens
 
     def fill(self, tokens: int, rng: np.random.Generator) -> None:
-        """Pretend that the first `tokens` were computed: normal numbers, of which the arithmetic takes as long.
+        """Pretend that the first `tokens` were computed: normal numbers, the same in every layer.
 
         Raises:
             ValueError: there is no room for them.
@@ -90,5 +90,5 @@ class Cache:
         if not 0 <= tokens <= self.room_tokens:
             raise ValueError(f"{tokens} tokens do not fit a cache with room for {self.room_tokens}")
         for part in (self.keys, self.values):
-            part[:, :, :tokens] = rng.standard_normal(part[:, :, :tokens].shape, dtype=np.float32)
+            part[:, :, :tokens] = rng.standard_normal(part[0, :, :tokens].shape, dtype=np.float32)
         self.length_tokens = tokens

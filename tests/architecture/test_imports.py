@@ -14,6 +14,7 @@ HARNESS = {"numpy", "scipy", "hypothesis", "click", "rich", "packaging", "platfo
 HARNESS_ONLY_IN = {
     "pytest": {"plugin.py", "fixtures.py"},
     "jinja2": {"report"},
+    "markupsafe": {"report"},
     "matplotlib": {"report"},
     "distributed": {"sweep.py"},
     "xdist": {"scheduling.py"},
