@@ -7,16 +7,15 @@ workers of a Dask cluster; the results are the same bit for bit, and the file sa
 
 from __future__ import annotations
 
-import asyncio
 import glob
 import inspect
 import json
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from queue import Empty, Queue
 from typing import Any, NoReturn, Protocol
 
 from runtwice.errors import ClusterError, EvidenceError
@@ -92,36 +91,28 @@ class Cluster:
         self._client.close()
 
     def _gathered(self, tasks: Sequence[SeedTask], futures: list[Any]) -> Iterator[tuple[SeedTask, dict[str, Any]]]:
+        done: Queue[int] = Queue()
+        for i, future in enumerate(futures):
+            future.add_done_callback(lambda _, i=i: done.put(i))
         pending, failed = set(range(len(tasks))), None
-        while pending and self._in_time([futures[i] for i in pending]):
-            for i in sorted(pending):
-                if i not in pending:
-                    break
-                status = futures[i].status
-                if status == "finished":
-                    yield tasks[i], futures[i].result()
-                elif status == "error":
-                    failed = futures[i]
-                    # Those after it would not have been run in this process either.
-                    pending = {one for one in pending if one <= i}
-                if status != "pending":
-                    pending.discard(i)
+        while pending:
+            try:
+                i = done.get(timeout=PATIENCE_S)
+            except Empty:
+                if self._workers():
+                    continue
+                break
+            if i not in pending:
+                continue
+            pending.remove(i)
+            if futures[i].status == "finished":
+                yield tasks[i], futures[i].result()
+            elif futures[i].status == "error":
+                failed = futures[i]
+                # Those after it would not have been run in this process either.
+                pending = {one for one in pending if one < i}
         if failed is not None:
             _fail(failed.exception())
-
-    def _in_time(self, futures: list[Any]) -> bool:
-        """Wait for one of the futures; False where nobody is left who could bring it."""
-        from distributed import wait
-
-        while True:
-            try:
-                wait(futures, timeout=PATIENCE_S, return_when="FIRST_COMPLETED")
-                return True
-            except TimeoutError:
-                if not self._workers():
-                    return False
-            except (CancelledError, asyncio.CancelledError):
-                return False
 
     def _workers(self) -> int:
         return len(self._client.nthreads()) if self._client.status == "running" else 0

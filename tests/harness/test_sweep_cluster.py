@@ -11,22 +11,23 @@ from tests.harness.dask_processes import DaskProcesses
 APART = ("seconds",)
 EXPERIMENT = """
 import os, signal
+from pathlib import Path
 import numpy as np
 
-MAIN = {main!r}
+MAIN = Path({main!r})
 SHIFT = 0.0
 
 def draws(seed):
     return (np.random.default_rng(seed).normal(size=3) + SHIFT).tolist()
 
 def fatal_once(seed):
-    if seed == 3 and not os.path.exists(MAIN + "/died"):
-        open(MAIN + "/died", "w").close()
+    if seed == 3 and not (MAIN / "died").exists():
+        (MAIN / "died").touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return draws(seed)
 
 def fatal_elsewhere(seed):
-    if os.getpid() != int(open(MAIN + "/pid").read()):
+    if os.getpid() != int((MAIN / "pid").read_text()):
         os.kill(os.getpid(), signal.SIGKILL)
     return draws(seed)
 
@@ -161,19 +162,26 @@ def test_a_worker_with_old_code_is_refused(town, dask):
     assert rows(again) == rows(alone)
 
 
-def test_a_killed_run_is_resumed_on_a_cluster(town, dask):
-    """Seeds that are kept are not sent again."""
-    sweeping(town, "failing")
-    town.run()
-    (town.root / "claims/experiments.py").write_text(
-        (town.root / "claims/experiments.py").read_text() + "# a comment changes nothing\n"
+def test_a_run_that_ended_early_is_resumed_on_a_cluster(town, dask):
+    """Seeds that are kept are not sent again, and are told from those that were."""
+    town.claim(
+        body="""
+        from pathlib import Path
+        import pytest
+        from claims.experiments import draws
+        found = sweep(draws, range(2))
+        if not Path("go").exists():
+            pytest.exit("enough")
+        evidence.identical(len(sweep(draws, range(4))), 4)
+        """,
+        uses=", sweep",
     )
-    kept = [json.loads(line) for line in (town.root / "ledger.json.sweeps").read_text().split("\n") if line]
-    assert [record["seed"] for record in kept] == [0, 1]
-    result = town.run_pytest("claims/", f"--resume={town.ledger}", "--cluster", dask.address)
-    assert result.ret == 1
-    kept = [json.loads(line) for line in (town.root / "ledger.json.sweeps").read_text().split("\n") if line]
-    assert [record["seed"] for record in kept] == [0, 1]
+    town.run()
+    town.write("go", "")
+    assert town.run_pytest("claims/", f"--resume={town.ledger}", "--cluster", dask.address).ret == 0
+    (seeds,) = json.loads(town.ledger.read_text())["claims"]["cluster"]["sweeps"].values()
+    assert seeds.pop("here") == [0, 1]
+    assert sorted(seed for ran in seeds.values() for seed in ran) == [2, 3]
 
 
 def test_workers_of_xdist_share_the_cluster(town, dask):
