@@ -48,8 +48,14 @@ def workers(client: Client, token: str = "") -> list[Listed]:
         client: Connected to the scheduler.
         token: Beats that are not signed with it are not believed; "" believes all.
     """
-    known = client.scheduler_info(n_workers=-1)["workers"]
-    listed = [_listed(str(one["name"]), address, one["metrics"].get(METRIC), token) for address, one in known.items()]
+
+    def known(dask_scheduler: Any) -> list[tuple[str, str, Any]]:
+        states = dask_scheduler.workers.values()
+        return [(str(one.name), one.address, one.metrics.get(METRIC)) for one in states]
+
+    # Asked of the scheduler itself: the client's own copy of what it knows is replaced by an empty one now and then.
+    found = client.run_on_scheduler(known)
+    listed = [_listed(name, address, record, token) for name, address, record in found]
     return sorted(listed, key=lambda one: (one.name, one.address))
 
 
