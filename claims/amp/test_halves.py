@@ -62,10 +62,10 @@ def test_what_a_vanished_gradient_moves(evidence):
     gradient, scale = float(evidence.given("gradient")), float(evidence.given("scale"))
 
     def moved(stored):
-        weight, optimiser = np.ones(1, dtype=np.float32), Sgd(float(evidence.given("rate")))
+        weight, optimiser = np.zeros(1, dtype=np.float32), Sgd(float(evidence.given("rate")))
         for _ in range(evidence.given("steps")):
             optimiser.step([weight], [np.array([stored], dtype=np.float32)])
-        return float(1 - weight[0])
+        return float(-weight[0])
 
     full = moved(gradient)
     evidence.procedure(

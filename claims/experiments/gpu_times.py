@@ -44,8 +44,8 @@ def measure(
     sizes: Sequence[int] = PRODUCT_SIZES,
     widths: Sequence[int] = WIDTHS,
     *,
-    rounds: int = 7,
-    steps: int = 15,
+    rounds: int = 5,
+    steps: int = 10,
     batch: int = 4096,
 ) -> Table:
     """Seconds of products by size, and of a million matches by width, in each precision.
