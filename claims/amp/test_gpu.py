@@ -1,4 +1,4 @@
-"""What sixteen bits buy on a GPU. The unit is a fresh process; each measures all sizes and widths, precisions by turns."""
+"""What sixteen bits buy on a GPU. The unit is a fresh process; each measures everything, precisions by turns."""
 
 import numpy as np
 
@@ -14,7 +14,9 @@ def test_products_of_square_matrices(evidence, gpu_times):
         for against in ("float32", "tf32"):
             for kind in ("float16", "bfloat16"):
                 evidence.keep(f"{against} over {kind}, {size}", [one[against] / one[kind] for one in times])
-        evidence.above([one["float32"] / one["float16"] for one in times], float(evidence.given("least")), label=str(size))
+        evidence.above(
+            [one["float32"] / one["float16"] for one in times], float(evidence.given("least")), label=str(size)
+        )
 
 
 @claim("amp.epoch-seconds")
@@ -32,7 +34,8 @@ def test_training_steps_by_width(evidence, gpu_times):
     processes = gpu_times(evidence.given("processes"))
     widths = [str(width) for width in evidence.given("widths")]
     ratios = {
-        width: [one["steps"][width]["float32"] / one["steps"][width]["float16"] for one in processes] for width in widths
+        width: [one["steps"][width]["float32"] / one["steps"][width]["float16"] for one in processes]
+        for width in widths
     }
     for width in widths[:-1]:
         evidence.keep(f"width {width}", ratios[width])

@@ -10,7 +10,10 @@ def test_gradients_of_a_scaled_loss(evidence, scaled_training):
     """Gradients of the scaled loss, divided, against the plain ones: a power of two, and another constant."""
     plain = scaled_training.Case()
     plain.backward()
-    constants = {"power of two": float(scaled_training.new_scaler().get_scale()), "60000": evidence.given("other_constant")}
+    constants = {
+        "power of two": float(scaled_training.new_scaler().get_scale()),
+        "60000": evidence.given("other_constant"),
+    }
     evidence.figure("constant", constants["power of two"])
     for label, constant in constants.items():
         case = scaled_training.Case()
@@ -75,7 +78,7 @@ def test_what_an_overflow_costs(evidence, scaled_training):
 
 @claim("amp.unscale-line-needed")
 def test_the_order_of_the_five_calls(evidence, scaled_training):
-    """The right order and the one without unscaling against training without a scaler; a second unscaling; an overflow."""
+    """Orders with and without unscaling against training without a scaler; a second unscaling; an overflow."""
     steps, max_norm = evidence.given("steps"), float(evidence.given("max_norm"))
     plain = scaled_training.run_plain(scaled_training.Case(), steps, max_norm)
     right = scaled_training.run_scaled(scaled_training.Case(), steps, max_norm)
@@ -84,7 +87,10 @@ def test_the_order_of_the_five_calls(evidence, scaled_training):
         wrong=wrong.weights.numpy(), right=right.weights.numpy(), correct=plain.weights.numpy(), label="weights"
     )
     evidence.procedure(
-        wrong=_unscaled(scaled_training, times=2), right=_unscaled(scaled_training, times=1), correct="", label="unscaling"
+        wrong=_unscaled(scaled_training, times=2),
+        right=_unscaled(scaled_training, times=1),
+        correct="",
+        label="unscaling",
     )
     before = scaled_training.Case().weights.numpy()
     dropped, destroyed = scaled_training.Case(), scaled_training.Case()

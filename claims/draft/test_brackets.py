@@ -138,7 +138,7 @@ def test_what_could_make_the_dip(evidence, sweep):
 
 @claim("draft.herald-should-peak")
 def test_noise_that_rises_with_rank(evidence):
-    """Accuracy of perfect models: Herald less the best of the others with rising noise, and the reverse with falling."""
+    """Accuracy of perfect models: Herald less the best of the others, with noise that rises with rank, and falls."""
     from claims.experiments import draft_worlds
 
     noise, matches = float(evidence.given("noise_sd")), evidence.given("matches")

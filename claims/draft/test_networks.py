@@ -1,5 +1,7 @@
 """The rank transformer in synthetic worlds: what the rank is worth, and whether a cheap table knows it beforehand."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from runtwice import claim
@@ -25,11 +27,13 @@ def test_the_rank_pays_where_strength_drifts(evidence, networks):
     """Accuracy with the rank against accuracy without, paired by world, at each slope; and more at the steeper one."""
     from claims.experiments.draft_networks import SLOPES, gain
 
-    found = {slope: [gain(one[str(slope)]) for one in networks("by_slope", evidence.given("seeds"))] for slope in SLOPES}
+    found = {
+        slope: [gain(one[str(slope)]) for one in networks("by_slope", evidence.given("seeds"))] for slope in SLOPES
+    }
     evidence.keep("gain without drift", found[SLOPES[0]])
     for slope in SLOPES[1:]:
         evidence.above(found[slope], 0.0, label=f"slope {slope}")
-    for gentle, steep in zip(SLOPES, SLOPES[1:]):
+    for gentle, steep in pairwise(SLOPES):
         evidence.above(found[steep], found[gentle], paired=True, label=f"{steep} against {gentle}")
 
 
@@ -75,7 +79,9 @@ def test_what_the_network_sees_in_pairs(evidence, arms, networks):
     gained = last(tables, "plain") - last(tables, "bag")
     evidence.figure("gain_points", gained.mean())
     evidence.above(gained, 0.0, label="with pairs")
-    evidence.above(np.zeros(seeds), networks("without_pairs", seeds), paired=True, label="without pairs it does not win")
+    evidence.above(
+        np.zeros(seeds), networks("without_pairs", seeds), paired=True, label="without pairs it does not win"
+    )
 
 
 @claim("draft.identical-otherwise")
@@ -105,7 +111,7 @@ def test_whether_a_longer_schedule_was_better(evidence, networks):
     """Runs whose last epoch was their best: final log loss against that of the next longer schedule, paired by seed."""
     lengths = [int(length) for length in evidence.given("lengths")]
     curves = {length: _curves(networks, evidence, length) for length in lengths}
-    for length, longer in zip(lengths, lengths[1:]):
+    for length, longer in pairwise(lengths):
         chosen = [pair for pair in zip(curves[length], curves[longer]) if np.argmin(pair[0]) == length - 1]
         evidence.settings(**{f"best at the last of {length}": len(chosen)})
         if chosen:

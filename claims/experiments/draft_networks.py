@@ -98,10 +98,10 @@ def by_picks(seed: int) -> dict[str, dict[str, float]]:
 def _rank_told(train: Drafts, test: Drafts) -> float:
     """Share of low and high brackets told apart by the ten heroes alone, by a least-squares line."""
     X, Z = (np.abs(design(one.heroes, HEROES)) for one in (train.only(slice(40_000)), test))
-    high = train.bracket[:40_000] > 3  # noqa: PLR2004 - the brackets above Archon
+    high = train.bracket[:40_000] > 3
     line = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), high - high.mean(), rcond=None)[0]
     said = Z @ line[:-1] + line[-1]
-    return float(np.corrcoef(said, test.bracket > 3)[0, 1])  # noqa: PLR2004
+    return float(np.corrcoef(said, test.bracket > 3)[0, 1])
 
 
 def gain(both: dict[str, Any]) -> float:
@@ -153,7 +153,7 @@ def by_length(seed: int) -> dict[str, Any]:
 
 
 def unfinished(seed: int) -> dict[str, list[float]]:
-    """Log loss with two to nine known heroes, of a network trained on whole drafts and of one trained on hidden ones."""
+    """Log loss with two to nine known heroes, of a network trained on whole drafts and of one on hidden ones."""
     train, test = case(seed)
     found = {}
     for name, hide in (("whole", False), ("hidden", True)):

@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from claims.experiments.draft_networks import HEROES, MATCHES, SHAPE, case
-from implementations.drafts.rank_transformer import RankTransformer, Training, network_log_odds, new_network, train_network
+from claims.experiments.draft_networks import MATCHES, SHAPE, case
+from implementations.drafts.rank_transformer import (
+    RankTransformer,
+    Training,
+    network_log_odds,
+    new_network,
+    train_network,
+)
 from implementations.drafts.scores import expected_accuracy, expected_log_loss
 from implementations.training.amp import MixedStep, Precision
 

@@ -141,7 +141,9 @@ def _mixed(a: Drafts, b: Drafts, take_b: np.ndarray) -> Drafts:
 
 
 def _joined(a: Drafts, b: Drafts) -> Drafts:
-    return Drafts(*(np.concatenate([getattr(one, name) for one in (a, b)]) for name in ("heroes", "bracket", "log_odds", "won")))
+    return Drafts(
+        *(np.concatenate([getattr(one, name) for one in (a, b)]) for name in ("heroes", "bracket", "log_odds", "won"))
+    )
 
 
 def interaction_gap(seed: int, ridge: float) -> float:

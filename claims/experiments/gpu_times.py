@@ -110,7 +110,7 @@ def _by_turns(device: str, calls_of: dict[str, Callable[[], object]], rounds: in
     return {kind: median(values) for kind, values in seconds.items()}
 
 
-def _allow_tf32(allowed: bool) -> None:  # noqa: FBT001 - set in one place
+def _allow_tf32(allowed: bool) -> None:
     import torch
 
     torch.set_float32_matmul_precision("high" if allowed else "highest")
@@ -133,4 +133,4 @@ def _timed(device: str, call: Callable[[], Any], calls: int) -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure()))  # noqa: T201 - its output
+    print(json.dumps(measure()))

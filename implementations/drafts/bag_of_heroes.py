@@ -35,7 +35,7 @@ class Bag:
 
     def log_odds(self, heroes: Whole) -> Floats:
         """What it says of matches, heroes (n, 10) -> (n,)."""
-        return self.weights[heroes] @ SIDES + self.intercept
+        return np.asarray(self.weights[heroes] @ SIDES + self.intercept)
 
 
 def fit_bag(heroes: Whole, won: Flags, n_heroes: int, *, ridge: float = 1.0) -> Bag:
@@ -110,7 +110,7 @@ def log_odds_by_bracket(bags: Sequence[Bag], drafts: Drafts) -> Floats:
     """What each match's own bracket's bag says, (n,)."""
     weights = np.array([bag.weights for bag in bags])  # (brackets, heroes)
     intercepts = np.array([bag.intercept for bag in bags])
-    return weights[drafts.bracket[:, None], drafts.heroes] @ SIDES + intercepts[drafts.bracket]
+    return np.asarray(weights[drafts.bracket[:, None], drafts.heroes] @ SIDES + intercepts[drafts.bracket])
 
 
 def low_rank(bags: Sequence[Bag], shares: Floats, rank: int) -> list[Bag]:

@@ -151,7 +151,13 @@ Step = Callable[[tuple[Tensor, Tensor], Tensor], object]
 
 
 def train_network(
-    network: RankTransformer, drafts: Drafts, how: Training, *, seed: int, look: Look | None = None, step: Step | None = None,
+    network: RankTransformer,
+    drafts: Drafts,
+    how: Training,
+    *,
+    seed: int,
+    look: Look | None = None,
+    step: Step | None = None,
     optimiser: torch.optim.Optimizer | None = None,
 ) -> list[float]:
     """Train a network in place.
@@ -199,7 +205,7 @@ def train_network(
 def _plain_step(network: RankTransformer, optimiser: torch.optim.Optimizer) -> Step:
     def step(inputs: tuple[Tensor, Tensor], won: Tensor) -> None:
         optimiser.zero_grad(set_to_none=True)
-        nn.functional.binary_cross_entropy_with_logits(network(*inputs), won).backward()
+        torch.autograd.backward(nn.functional.binary_cross_entropy_with_logits(network(*inputs), won))
         optimiser.step()
 
     return step

@@ -92,7 +92,7 @@ class World:
     @property
     def n_heroes(self) -> int:
         """Number of heroes."""
-        return self.strength.shape[1]
+        return len(self.strength[0])
 
     @property
     def n_brackets(self) -> int:
@@ -128,10 +128,10 @@ class Drafts:
 def distance_from_mean(shares: Floats = SHARES) -> Floats:
     """Brackets counted from the population's mean rank, shape (brackets,)."""
     ranks = np.arange(len(shares))
-    return ranks - float(ranks @ shares)
+    return np.asarray(ranks - float(ranks @ shares), dtype=np.float64)
 
 
-def make_world(rng: np.random.Generator, design: Design = Design(), shares: Floats = SHARES) -> World:  # noqa: B008 - frozen
+def make_world(rng: np.random.Generator, design: Design = Design(), shares: Floats = SHARES) -> World:
     """Draw a world.
 
     Args:
@@ -144,7 +144,7 @@ def make_world(rng: np.random.Generator, design: Design = Design(), shares: Floa
     """
     if design.heroes < 2 * TEAM:
         raise ValueError(f"{design.heroes} heroes; a match needs {2 * TEAM}")
-    n, brackets = design.heroes, len(shares)
+    n = design.heroes
     base, slope, habit = rng.normal(size=(3, n))
     pairs = rng.normal(size=(4, n, n))
     away = distance_from_mean(shares)[:, None]  # (brackets, 1)
@@ -160,10 +160,10 @@ def make_world(rng: np.random.Generator, design: Design = Design(), shares: Floa
 def _drift(rng: np.random.Generator, slope: Floats, away: Floats, design: Design) -> Floats:
     """What rank adds to each hero's strength, (brackets, heroes)."""
     if design.drift == "linear":
-        return design.slope_sd * away * slope
+        return np.asarray(design.slope_sd * away * slope)
     if design.drift == "saturating":
         middle = away[len(away) // 2]
-        return design.slope_sd * np.maximum(away, middle) * slope
+        return np.asarray(design.slope_sd * np.maximum(away, middle) * slope)
     if design.drift == "independent":
         scale = INDEPENDENT_SD * design.slope_sd / Design().slope_sd
         return scale * rng.normal(size=(len(away), len(slope)))
@@ -219,7 +219,7 @@ def log_odds(world: World, heroes: Whole, bracket: Whole) -> Floats:
             total += counter[cell]
         else:
             total += SIDES[i] * synergy[cell]
-    return total
+    return np.asarray(total, dtype=np.float64)
 
 
 def _table(terms: Floats) -> Floats:
@@ -228,4 +228,4 @@ def _table(terms: Floats) -> Floats:
 
 def chance(odds: Floats) -> Floats:
     """The probability that log odds stand for."""
-    return 0.5 * (1 + np.tanh(0.5 * odds))
+    return np.asarray(0.5 * (1 + np.tanh(0.5 * odds)), dtype=np.float64)

@@ -73,7 +73,7 @@ class MixedStep:
         with torch.autocast(self.device, dtype=self.precision.dtype if mixed else torch.bfloat16, enabled=mixed):
             outputs = self.network(*inputs)
             loss = self.loss(outputs, targets)
-        self.scaler.scale(loss).backward()
+        torch.autograd.backward(self.scaler.scale(loss))
         if self.max_norm is not None:
             self.scaler.unscale_(self.optimiser)
             nn.utils.clip_grad_norm_(self.network.parameters(), self.max_norm)

@@ -44,12 +44,12 @@ class Format:
     @property
     def smallest_exponent(self) -> int:
         """Exponent of the smallest normal number."""
-        return 2 - 2 ** (self.exponent_bits - 1)
+        return 2 - (1 << (self.exponent_bits - 1))
 
     @property
     def infinity_bits(self) -> int:
         """The pattern of plus infinity: all exponent bits, no fraction."""
-        return (2**self.exponent_bits - 1) << self.fraction_bits
+        return ((1 << self.exponent_bits) - 1) << self.fraction_bits
 
     @property
     def largest(self) -> float:
@@ -99,14 +99,17 @@ def encode(values: ArrayLike, to: Format = HALF) -> Bits:
     given = np.asarray(values, dtype=np.float64)
     sign = np.signbit(given).astype(np.int64) << 15
     size = np.minimum(np.abs(given), 4 * to.largest)  # infinity, too, is now a number too large
-    exponent = np.maximum(np.frexp(size)[1] - 1, to.smallest_exponent)  # of the interval's lower end
+    # Of the lower end of the interval; NumPy gives zero an exponent in the middle of the range.
+    exponent = np.where(size > 0, np.frexp(size)[1] - 1, to.smallest_exponent)
+    exponent = np.maximum(exponent, to.smallest_exponent)
     steps = np.rint(np.ldexp(size, to.fraction_bits - exponent))  # half to even; the scaling is exact
     # Patterns are consecutive: a step beyond an interval's last number is the first of the next, up to infinity.
     steps = np.where(np.isnan(given), 0, steps).astype(np.int64)
     pattern = ((exponent.astype(np.int64) - to.smallest_exponent) << to.fraction_bits) + steps
     pattern = np.minimum(pattern, to.infinity_bits)
     quiet_nan = to.infinity_bits | 1 << (to.fraction_bits - 1)
-    return (np.where(np.isnan(given), quiet_nan, pattern) | sign).astype(np.uint16)
+    signed = np.where(np.isnan(given), quiet_nan, pattern) | sign
+    return np.asarray(signed, dtype=np.uint16)
 
 
 def decode(bits: ArrayLike, of: Format = HALF) -> Floats:

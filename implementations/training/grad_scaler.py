@@ -73,7 +73,7 @@ class GradScaler:
         if self._stage is not _Stage.SCALED:
             raise RuntimeError(f"unscale after the gradients were {self._stage.name.lower()}; once, and before step")
         self._finite = all(bool(np.isfinite(gradient).all()) for gradient in gradients)
-        with np.errstate(divide="ignore"):  # a scale that has backed off to zero
+        with np.errstate(divide="ignore", over="ignore"):  # a scale that has backed off to nearly zero
             inverse = np.float32(1.0 / np.float64(self.scale))
         with np.errstate(over="ignore", invalid="ignore"):
             for gradient in gradients:

@@ -47,7 +47,7 @@ class Sgd:
             kept = np.float32(self.momentum)
             self._directions = [kept * old + new for old, new in zip(self._directions, pulled)]
         for parameter, direction in zip(parameters, self._directions):
-            parameter -= np.float32(self.rate) * direction  # noqa: PLW2901 - in place, as promised
+            parameter -= np.float32(self.rate) * direction
 
 
 class AdamW:
@@ -84,9 +84,9 @@ class AdamW:
         self.steps += 1
         first, second = self.betas
         for p, g, mean, square in zip(parameters, gradients, self._means, self._squares):
-            p *= np.float32(1 - self.rate * self.weight_decay)  # noqa: PLW2901 - in place, as promised
-            mean += np.float32(1 - first) * (g - mean)  # noqa: PLW2901
-            square *= np.float32(second)  # noqa: PLW2901
-            square += np.float32(1 - second) * g * g  # noqa: PLW2901
+            p *= np.float32(1 - self.rate * self.weight_decay)
+            mean += np.float32(1 - first) * (g - mean)
+            square *= np.float32(second)
+            square += np.float32(1 - second) * g * g
             root = np.sqrt(square) / np.float32(np.sqrt(1 - second**self.steps)) + np.float32(self.epsilon)
-            p -= np.float32(self.rate / (1 - first**self.steps)) * mean / root  # noqa: PLW2901
+            p -= np.float32(self.rate / (1 - first**self.steps)) * mean / root

@@ -75,4 +75,4 @@ def loss_and_gradients(network: TwoLayer, X: Array, y: Array, scale: float = 1.0
 def sigmoid(score: Array) -> Array:
     """The logistic function, without overflow."""
     half = np.float32(0.5)
-    return half * (1 + np.tanh(half * score))
+    return np.asarray(half * (1 + np.tanh(half * score)), dtype=np.float32)
