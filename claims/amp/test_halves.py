@@ -75,7 +75,12 @@ def test_what_a_vanished_gradient_moves(evidence):
     )
 
 
-@claim("amp.range-not-precision")
+@claim(
+    "amp.range-not-precision",
+    expect="refuted",
+    because="gradients with range end where 32 bits do, at 0.40, and without it at 0.46; but weights in bfloat16, "
+    "which has the range, end 0.037 higher, too",
+)
 def test_which_sixteen_bits_train_as_well(evidence):
     """Final loss with gradients, or weights, kept in formats that have the range, against 32 bits, paired by seed."""
     from claims.experiments import storage

@@ -32,7 +32,11 @@ def test_the_limit_of_a_clip_of_scaled_gradients(evidence):
     evidence.figure("factor", max_norm / max(by_torch))
 
 
-@claim("amp.clip-before-unscale")
+@claim(
+    "amp.clip-before-unscale",
+    expect="refuted",
+    because="gradient descent gets 3,200 times less far, with momentum 2,800 times, and AdamW as far as rightly",
+)
 def test_how_far_the_weights_get(evidence):
     """Distance travelled in the right order over that in the wrong one, by optimiser, as a power of ten."""
     from implementations.training.clip_order import train_clipped

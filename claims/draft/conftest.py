@@ -13,7 +13,7 @@ def counts():
 
 @pytest.fixture(scope="session")
 def linear_worlds(sweep):
-    """Linear models in so many worlds of one kind: `linear_drift`, `no_drift`, `noisy_top`, `independent_drift`."""
+    """Linear models in so many worlds of one kind: `linear_drift`, `no_drift`, `noisy_top`."""
     from claims.experiments import draft_worlds
 
     return lambda kind, worlds: sweep(getattr(draft_worlds, kind), range(worlds))

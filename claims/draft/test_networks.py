@@ -102,8 +102,7 @@ def test_the_fall_at_the_last_epoch(evidence, networks):
 
 def _curves(networks, evidence, epochs):
     """Log loss by epoch of every seed's schedule of this length."""
-    name = f"{evidence.given('matches')} x {epochs}"
-    return [one[name] for one in networks("by_length", evidence.given("seeds"))]
+    return [one[str(epochs)] for one in networks("by_length", evidence.given("seeds"))]
 
 
 @claim("draft.still-falling-means-too-short", expect="refuted", because="to be measured")

@@ -50,6 +50,25 @@ def test_low_brackets_against_divine(evidence, counts):
     evidence.figure("z", counts.z_between(low, n_low, top, n_top))
 
 
+@claim(
+    "draft.high-ranks-predictable",
+    expect="refuted",
+    because="fitted to itself, Divine is still 0.74 points (6.8 standard errors) below Herald to Archon",
+)
+def test_divine_at_its_own_prices(evidence, counts):
+    """Divine fitted within itself against Herald to Archon, in standard errors of the printed counts."""
+    accuracies, matches = (evidence.printed(name, of=TABLE) for name in ("accuracy_pct", "matches"))
+    level = float(evidence.given("z"))
+
+    def divine(accuracies, matches):
+        z = counts.z_between(*low_and_top(counts, accuracies, matches))
+        return "less predictable" if z > level else "as predictable"
+
+    evidence.derived("divine", divine, accuracies, matches)
+    low, _, top, _ = low_and_top(counts, accuracies, matches)
+    evidence.figure("shortfall_points", low - top)
+
+
 @claim("draft.peak-guardian")
 def test_the_highest_of_the_seven(evidence, counts):
     """The bracket with the highest printed accuracy, and how far ahead of Herald it is in standard errors."""
@@ -68,7 +87,11 @@ def test_the_lead_of_guardian(evidence):
     evidence.figure("lead_points", accuracies[1] - accuracies[0])
 
 
-@claim("draft.curve-up-down")
+@claim(
+    "draft.curve-up-down",
+    expect="refuted",
+    because="a series that never rises looks as much like a rise in 6.1% of draws of the printed counts",
+)
 def test_a_rise_before_the_fall(evidence, counts):
     """How often a series that never rises would look as much like a rise as the printed one."""
     accuracies, matches = table_of(evidence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from claims.experiments.draft_networks import MATCHES, SHAPE, case
+from claims.experiments.draft_networks import BATCH, MATCHES, RATE, SHAPE, case
 from implementations.drafts.rank_transformer import (
     RankTransformer,
     Training,
@@ -25,7 +25,7 @@ def curves(seed: int) -> dict[str, dict[str, list[float]]]:
     found = {}
     for precision in Precision:
         network = new_network(SHAPE, seed)
-        how = Training(looks=LOOKS)
+        how = Training(batch=BATCH, rate=RATE, looks=LOOKS)
         optimiser = torch.optim.AdamW(network.parameters(), lr=how.rate, weight_decay=how.decay)
         loss = torch.nn.functional.binary_cross_entropy_with_logits
         step = MixedStep(network, optimiser, loss, precision, max_norm=1.0)

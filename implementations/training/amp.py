@@ -95,7 +95,6 @@ def output_dtypes(device: str, precision: Precision) -> dict[str, str]:
     operations: dict[str, Callable[[], Tensor]] = {
         "linear": lambda: layer(row),
         "matmul": lambda: row @ row.T,
-        "addition": lambda: row + row,
         "softmax": lambda: layer(row).softmax(dim=-1),
         "layer norm": lambda: nn.functional.layer_norm(layer(row), (8,)),
         "log loss": lambda: nn.functional.binary_cross_entropy_with_logits(layer(row)[:, 0], target),
