@@ -153,6 +153,19 @@ def by_length(seed: int) -> dict[str, list[float]]:
     return found
 
 
+SIMPLE_LENGTHS = (4, 8, 16)
+
+
+def by_length_without_layers(seed: int) -> dict[str, list[float]]:
+    """The same for a network of no layers, a bag of heroes, which has learnt all it can after a few epochs."""
+    train, test = case(seed, SEEN_AGAIN)
+    bag = Shape(HEROES, layers=0)
+    return {
+        str(epochs): scores_along(bag, seed, train, test, Training(epochs, AGAIN_BATCH, rate=0.02))["log loss"]
+        for epochs in SIMPLE_LENGTHS
+    }
+
+
 def unfinished(seed: int) -> dict[str, list[float]]:
     """Log loss with two to nine known heroes, of a network trained on whole drafts and of one on hidden ones."""
     train, test = case(seed)
