@@ -22,6 +22,7 @@ class Session:
         resume: A ledger whose judged claims and sweeps are carried over.
         worker: The worker's name; "" on the process that keeps the ledger.
         progress: Shows long experiments passing.
+        first_seed: Added to the seeds of every sweep.
     """
 
     def __init__(
@@ -31,8 +32,10 @@ class Session:
         resume: Path | None = None,
         worker: str = "",
         progress: sweep.Progress = sweep.silent,
+        first_seed: int = 0,
     ) -> None:
         self.root = root
+        self.first_seed = first_seed
         # Absolute, since an experiment may change the current folder.
         self.resume = resume and resume.absolute()
         self.path = (path or resume or ledger.fresh_path(root / LOCAL)).absolute()
@@ -63,6 +66,8 @@ class Session:
             list(command),
             __version__,
         )
+        if self.first_seed:
+            head["claims"]["first_seed"] = self.first_seed
         try:
             self._journal = self._opened(head)
         except OSError as error:
@@ -125,4 +130,5 @@ class Session:
         """The sweep of this run, with what the resumed one kept."""
         kept = sweep.kept_results(self.resume) if self.resume else {}
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        return sweep.Sweep(self.root, sweep.sweeps_path(self.path, self.worker), kept, self.progress)
+        journal = sweep.sweeps_path(self.path, self.worker)
+        return sweep.Sweep(self.root, journal, kept, self.progress, self.first_seed)

@@ -42,6 +42,7 @@ class Sweep:
         journal: Where results are appended, or None to keep none.
         kept: Results of an earlier run, as `kept_results` reads them.
         progress: Shows the seeds passing.
+        first_seed: Added to every seed, so that the same experiment runs on seeds it has never seen.
     """
 
     def __init__(
@@ -50,7 +51,9 @@ class Sweep:
         journal: Path | None = None,
         kept: dict[tuple[str, str], Any] | None = None,
         progress: Progress = silent,
+        first_seed: int = 0,
     ) -> None:
+        self._first_seed = first_seed
         self._root = root
         self._journal = journal
         self._kept = dict(kept or {})
@@ -72,7 +75,7 @@ class Sweep:
             twice = next(seed for seed, count in Counter(seeds).items() if count > 1)
             raise EvidenceError(f"sweep({function.__qualname__}): seed {twice} comes twice; that is one observation")
         with self._progress(function.__name__.replace("_", " "), len(seeds)) as advance:
-            return [self._one(key, function, seed, advance) for seed in seeds]
+            return [self._one(key, function, seed + self._first_seed, advance) for seed in seeds]
 
     def _one(self, key: str, function: Callable[[int], Any], seed: int, advance: Callable[[], None]) -> Any:
         slot = (key, str(seed))
