@@ -128,7 +128,7 @@ def checked_name(package: str) -> str:
         requirement = Requirement(package)
     except InvalidRequirement:
         raise ReleaseError(f"{package!r} is no name of a package") from None
-    if str(requirement) != package:
+    if requirement.name != package:
         raise ReleaseError(f"{package!r} is no plain name of a package; give versions with --good and --bad")
     return canonicalize_name(requirement.name)
 

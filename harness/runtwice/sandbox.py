@@ -61,7 +61,7 @@ class Recipe:
     def key(self) -> str:
         """Same recipe, same Python: same key."""
         tried = [(word, sorted(constraints.items())) for word, constraints in self.attempts()]
-        parts = [sys.version, sorted(self.roots), sorted(self.pins.items()), tried, self.label]
+        parts = [sys.version, sorted(self.roots), sorted(_canonical(self.pins)), tried, self.label]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     def attempts(self) -> Iterator[tuple[str, dict[str, str]]]:

@@ -1,10 +1,14 @@
 """Environments that cost nothing: this one's Python under a wrapper, telling the claim which release it is to play."""
 
+import subprocess
 import sys
+from fnmatch import fnmatchcase
+from itertools import pairwise
 
 from runtwice.errors import InstallError
 from runtwice.releases import Answer
 from runtwice.sandbox import Sandbox
+from tests.harness.ledger_builders import a_judged_row, a_ledger
 
 RELEASE = "PLAYED_RELEASE"  # what a played claim reads
 
@@ -48,3 +52,25 @@ def played_index(*versions):
         return Answer(0, '{"install": []}', "")
 
     return pip
+
+
+def played_runs(verdicts, code="c0de"):
+    """A stand-in for running claims: writes the ledger that a run would have left.
+
+    Args:
+        verdicts: By claim, the verdict as a function of the played release.
+        code: The experiment's fingerprint.
+    """
+
+    def run_claims(sandbox, root, arguments, path, timeout_s=0.0):
+        wanted = [after for before, after in pairwise(arguments) if before == "--claim"] or ["*"]
+        release = float(sandbox.distributions["played"])
+        rows = [
+            a_judged_row(id_, verdict(release), code=code)
+            for id_, verdict in verdicts.items()
+            if any(fnmatchcase(id_, glob) for glob in wanted)
+        ]
+        a_ledger(path, *rows, packages=dict(sandbox.distributions))
+        return subprocess.CompletedProcess([], 0, "", "")
+
+    return run_claims

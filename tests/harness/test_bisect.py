@@ -1,13 +1,14 @@
 import pytest
 from click.testing import CliRunner
 
-from runtwice import cli, environment, releases
+from runtwice import cli, environment, oracle, releases
 from runtwice.bisect import Bisection
+from runtwice.commands import bisect as command
 from runtwice.errors import BisectError, LedgerError
 from runtwice.oracle import Observation, Question
 from tests.harness.builders import Project
 from tests.harness.ledger_builders import a_figure_row, a_judged_row, a_ledger
-from tests.harness.sandbox_builders import RELEASE, PlayedBuilder, played_index
+from tests.harness.sandbox_builders import RELEASE, PlayedBuilder, played_index, played_runs
 
 VERSIONS = tuple(f"1.{i}" for i in range(9))
 
@@ -244,7 +245,15 @@ def project(pytester, monkeypatch, tmp_path):
     body = f'import os\nevidence.identical(float(os.environ["{RELEASE}"]) < 1.25, True)'
     project.claim("turns", body).claim("cheap")
     project.builder = PlayedBuilder(tmp_path / "built")
-    monkeypatch.setattr("runtwice.commands.bisect.Builder", lambda say: project.builder)
+    monkeypatch.setattr(command, "Builder", lambda say: project.builder)
+    return project
+
+
+@pytest.fixture
+def quick(project, monkeypatch):
+    """The same without running anything."""
+    verdicts = {"shop.turns": lambda release: "holds" if release < 1.25 else "refuted", "shop.cheap": lambda _: "holds"}
+    monkeypatch.setattr(oracle, "run_claims", played_runs(verdicts))
     return project
 
 
@@ -255,31 +264,31 @@ def run(*arguments):
     return result.exit_code, result.stdout, result.stderr
 
 
-PLAYED = ("--package", "played", "--good", "1.0", "--bad", "1.8")
+PLAYED = ("--package", "played", "--good", "1.0", "--bad", "1.4")
 
 
 def test_the_command_ends_with_one_sentence(project):
     """Each step goes to standard error, with how many are left at most."""
     code, out, err = run("shop.turns", *PLAYED)
     assert (code, len(out.splitlines())) == (0, 1)
-    assert "shop.turns: holds with played 1.2 (last good), refuted with played 1.3 (first bad); 5 runs, " in out
-    assert "played 1.4 (then at most 2 more)" in err
+    assert "shop.turns: holds with played 1.2 (last good), refuted with played 1.3 (first bad); 4 runs, " in out
+    assert "played 1.2 (then at most 1 more)" in err
 
 
-def test_interrupted_work_goes_on_where_it_was(project):
+def test_interrupted_work_goes_on_where_it_was(quick):
     """The same command again runs nothing twice; other ends, or a changed experiment, begin anew."""
     run("shop.turns", *PLAYED)
-    project.builder.built.clear()
+    quick.builder.built.clear()
     assert "; 0 runs, " in run("shop.turns", *PLAYED)[1]
-    assert project.builder.built == []
-    project.write("claims/shop/conftest.py", "A = 1\n")
-    assert "; 5 runs, " in run("shop.turns", *PLAYED)[1]
+    assert quick.builder.built == []
+    quick.write("claims/shop/conftest.py", "A = 1\n")
+    assert "; 4 runs, " in run("shop.turns", *PLAYED)[1]
 
 
-def test_the_command_takes_two_ledgers(project):
+def test_the_command_takes_two_ledgers(quick):
     """As the diff that showed the change had them."""
-    for name, verdict, version in (("a.json", "holds", "1.0"), ("b.json", "refuted", "1.8")):
-        a_ledger(project.root / name, a_judged_row("shop.turns", verdict), packages={"played": version})
+    for name, verdict, version in (("a.json", "holds", "1.0"), ("b.json", "refuted", "1.4")):
+        a_ledger(quick.root / name, a_judged_row("shop.turns", verdict), packages={"played": version})
     code, out, _ = run("shop.turns", "--from", "a.json", "--to", "b.json")
     assert (code, "refuted with played 1.3 (first bad)" in out) == (0, True)
 
@@ -298,9 +307,9 @@ def test_the_command_takes_two_ledgers(project):
         (("shop.turns", "--from", "none.json", "--to", "cut.json"), "none.json does not exist"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_status_two(project, arguments, said):
+def test_bad_input_is_one_line_and_exit_status_two(quick, arguments, said):
     """Nothing is left behind that a later bisection would take for its own."""
-    project.write("cut.json", '{"claims": {"ro')
+    quick.write("cut.json", '{"claims": {"ro')
     code, out, err = run(*arguments)
     line = err.strip().splitlines()[-1]
     assert (code, out) == (2, "")
@@ -308,18 +317,18 @@ def test_bad_input_is_one_line_and_exit_status_two(project, arguments, said):
     assert said in line
 
 
-def test_a_range_exits_with_one(project):
+def test_a_range_exits_with_one(quick):
     """Two neighbouring releases are an answer, a range is half of one."""
-    project.builder.broken = ["1.3"]
+    quick.builder.broken = ["1.3"]
     code, out, _ = run("shop.turns", *PLAYED)
     assert (code, "between them could not be tried: 1.3 does not install: no wheel" in out) == (1, True)
 
 
-def test_other_packages_are_held_at_what_is_installed_here(project, monkeypatch):
+def test_other_packages_are_held_at_what_is_installed_here(quick, monkeypatch):
     """Unless they were asked for otherwise."""
     held = []
-    build = project.builder.build
-    project.builder.build = lambda recipe: held.append(recipe) or build(recipe)
+    build = quick.builder.build
+    quick.builder.build = lambda recipe: held.append(recipe) or build(recipe)
     run("shop.turns", *PLAYED, "--with", "numpy<3")
     assert all(recipe.holds["scipy"] == environment.distributions()["scipy"] for recipe in held)
     assert all("numpy" not in recipe.holds and "numpy<3" in recipe.roots for recipe in held)

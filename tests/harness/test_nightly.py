@@ -3,11 +3,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from runtwice import cli, ledger, releases
+from runtwice import cli, ledger, nightly, oracle, releases
 from runtwice.errors import LedgerError, RuntwiceError, UnknownClaim
 from runtwice.nightly import Nightly, Selection
 from tests.harness.ledger_builders import a_judged_row, a_ledger
-from tests.harness.sandbox_builders import RELEASE, PlayedBuilder, played_index
+from tests.harness.sandbox_builders import RELEASE, PlayedBuilder, played_index, played_runs
 
 
 @pytest.fixture(autouse=True)
@@ -20,21 +20,19 @@ def _index(monkeypatch):
 
 
 @pytest.fixture
-def nights(project, tmp_path):
+def nights(project, tmp_path, monkeypatch):
     """A project with one claim that turns with release 5 of `played` and one that never does; runs a night of it."""
-    body = f'import os\nevidence.identical(int(os.environ["{RELEASE}"]) < 5, True)'
-    project.claim("turns", body, data='needs = ["played-like"]\n').claim("steady")
-    project.write(
-        "claims/shop/claims.toml",
-        (project.root / "claims/shop/claims.toml").read_text().replace('needs = ["played-like"]\n', ""),
-    )
+    project.claim("turns").claim("steady")
 
-    def run(newest, **options):
-        builder = PlayedBuilder(tmp_path / f"built-{newest}", newest=newest)
-        night = Nightly(
-            project.root, options.pop("selection", Selection()), project.root / "nights", builder=builder, **options
-        )
-        return night.run()
+    def run(newest, code="c0de", **options):
+        verdicts = {
+            "shop.turns": lambda release: "holds" if release < 5 else "refuted",
+            "shop.steady": lambda _: "holds",
+        }
+        monkeypatch.setattr(oracle, "run_claims", played_runs(verdicts, code))
+        builder = options.pop("builder", None) or PlayedBuilder(tmp_path / "built", newest=newest)
+        selection = options.pop("selection", Selection())
+        return Nightly(project.root, selection, project.root / "nights", builder=builder, **options).run()
 
     run.project = project
     run.good = project.root / "nights" / "good.json"
@@ -49,32 +47,9 @@ def test_the_first_night_has_nothing_to_compare_with(nights):
     assert set(ledger.read(nights.good).rows) == {"shop.turns", "shop.steady"}
 
 
-def a_good_ledger(nights, version):
-    """The last good ledger, made with a release of `played`; environments of tests do not have it installed."""
-    nights(version)
-    document = json.loads(nights.good.read_text())
-    document["claims"]["environment"]["distributions"]["played"] = version
-    nights.good.write_text(json.dumps(document))
-
-
-@pytest.fixture
-def played(monkeypatch):
-    """Ledgers say which release of `played` they were made with."""
-    read = ledger.read
-
-    def with_played(path):
-        found = read(path)
-        environment = found.block["environment"]
-        if "played" not in environment["distributions"] and path.name == "ledger.json":
-            environment["distributions"] = {**environment["distributions"], "played": "9"}
-        return found
-
-    monkeypatch.setattr("runtwice.nightly.ledger.read", with_played)
-
-
-def test_a_confirmed_break_is_bisected_and_leaves_the_good_ledger_where_it_was(nights, played):
+def test_a_confirmed_break_is_bisected_and_leaves_the_good_ledger_where_it_was(nights):
     """The report has the sentence, the comparison and every step's ledger."""
-    a_good_ledger(nights, "3")
+    nights("3")
     before = nights.good.read_text()
     night = nights("9")
     assert night.broken == ["shop.turns"]
@@ -115,9 +90,7 @@ def test_a_page_is_drawn_where_something_draws_one(nights):
 def test_a_changed_experiment_is_no_break(nights):
     """It is named, and nobody is woken."""
     nights("3")
-    path = nights.project.root / "claims/shop/test_shop.py"
-    path.write_text(path.read_text().replace("< 5", "< 2"))
-    night = nights("3")
+    night = nights("9", code="other")
     assert (night.broken, night.confirmations) == ([], ())
     assert "the experiment" in (night.folder / "summary.md").read_text()
 
@@ -141,11 +114,15 @@ def test_a_night_that_cannot_be_run_leaves_nothing_half_written(nights, options,
     assert not (root / "nights").exists() or list((root / "nights").iterdir()) == []
 
 
-def test_a_run_without_a_ledger_is_refused_with_its_last_words(nights):
-    """A conftest that does not import, for one."""
+def test_a_real_run_is_what_a_night_is_made_of(nights):
+    """In the new environment, by pytest; and one that leaves no ledger is refused with its last words."""
+    nights.project.claim("told", f'import os\nevidence.identical(os.environ["{RELEASE}"], "3")', topic="real")
+    builder = PlayedBuilder(nights.project.root / "built", newest="3")
+    night = Nightly(nights.project.root, Selection(topics=("real",)), nights.project.root / "nights", builder=builder)
+    assert ledger.read(night.run().folder / "ledger.json").rows["real.told"]["verdict"] == "holds"
     nights.project.write("conftest.py", "raise ImportError('of numpy')")
     with pytest.raises(RuntwiceError, match=r"the run left no ledger; the last it said was: .*of numpy"):
-        nights("3")
+        night.run()
 
 
 def test_torch_stays_where_it_is_unless_asked_for(nights):
@@ -159,17 +136,15 @@ def test_torch_stays_where_it_is_unless_asked_for(nights):
             return super().build(recipe)
 
     for options in ({}, {"torch": True}):
-        builder = Noting(nights.project.root / "built", newest="3")
-        Nightly(nights.project.root, Selection(), nights.project.root / "nights", builder=builder, **options).run()
-    roots = [any(root.startswith("torch") for root in recipe.roots) for recipe in built]
-    assert (roots[0], roots[-1]) == (False, True)
+        nights("3", builder=Noting(nights.project.root / "built", newest="3"), **options)
+    assert [any(root.startswith("torch") for root in recipe.roots) for recipe in built] == [False, True]
 
 
-def test_the_command_prints_the_summary_and_exits_with_one_only_on_a_break(nights, played, monkeypatch):
+def test_the_command_prints_the_summary_and_exits_with_one_only_on_a_break(nights, monkeypatch):
     """Two where it could not be run."""
     builder = PlayedBuilder(nights.project.root / "built", newest="9")
-    monkeypatch.setattr("runtwice.nightly.Builder", lambda say: builder)
-    a_good_ledger(nights, "3")
+    monkeypatch.setattr(nightly, "Builder", lambda say: builder)
+    nights("3")
     arguments = ["nightly", "--out", "nights"]
     result = CliRunner().invoke(cli.main, arguments)
     assert (result.exit_code, "## Breaks" in result.stdout) == (1, True), result.output

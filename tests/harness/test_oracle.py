@@ -60,7 +60,8 @@ def test_the_claim_alone_is_run_there_by_this_harness(asked, tmp_path):
 def test_what_was_seen_is_not_run_again(asked, tmp_path):
     """Not even by another oracle, after an interruption; another attempt, or other seeds, are another run."""
     an_oracle(asked, tmp_path).observe(at("3"))
-    (tmp_path / "kept" / "journal.jsonl").open("a").write('\n{"key": "cut of')
+    with (tmp_path / "kept" / "journal.jsonl").open("a", encoding="utf-8") as journal:
+        journal.write('\n{"key": "cut of')
     again = an_oracle(asked, tmp_path)
     again.observe(at("3"))
     assert again.runs == 0
