@@ -27,6 +27,7 @@ from runtwice.oracle import Observation, Oracle, Question, code_digest
 from runtwice.sandbox import Recipe, Say, silent
 from runtwice.session import LOCAL
 from runtwice.target import Target
+from runtwice.terminal import shown
 
 TRIES = 3  # of an undecided outcome
 FOLDER = LOCAL / "bisect"
@@ -283,7 +284,7 @@ class Bisection:
 
     def _seen(self, recipe: Recipe, label: str, attempt: int = 1) -> Observation:
         found = self._oracle.observe(recipe, attempt)
-        said = found.fault if found.row is None else f"{found.row['verdict']} ({found.row['reason']})"
+        said = found.fault if found.row is None else _described(found.row)
         self._tried.append(f"{label}: {said}")
         self._say(f"  {self._tried[-1]}")
         return found
@@ -335,6 +336,11 @@ def _at(recipe: Recipe, package: str, version: str) -> Recipe:
 def _held_at(recipe: Recipe, seen: Observation, package: str) -> Recipe:
     """The recipe with everything but one package held at what an environment turned out to contain."""
     return replace(recipe, holds={name: version for name, version in seen.distributions.items() if name != package})
+
+
+def _described(row: Mapping[str, Any]) -> str:
+    figures = ", ".join(f"{one['name']} {shown(one['measured'])}" for one in row["figures"])
+    return f"{row['verdict']} ({figures or row['reason']})"
 
 
 def _fault(seen: Observation) -> str:

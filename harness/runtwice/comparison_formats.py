@@ -27,9 +27,8 @@ def table(found: Comparison) -> str:
         if not changes:
             continue
         if standing is Standing.SLIGHT:
-            lines.append(
-                f"{standing.value}: {_count(len(changes), 'figure')} of {_count(len({one.id for one in changes}), 'claim')}"
-            )
+            claims = {change.id for change in changes}
+            lines.append(f"{standing.value}: {_count(len(changes), 'figure')} of {_count(len(claims), 'claim')}")
             continue
         lines.append(f"{_title(standing)} ({len(changes)})")
         width = max(len(change.id) for change in changes)

@@ -174,8 +174,7 @@ class Nightly:
         try:
             return ledger.read(path)
         except LedgerError:
-            said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()] or ["nothing"]
-            raise RuntwiceError(f"the run left no ledger; the last it said was: {said[-1].strip()}") from None
+            raise RuntwiceError(f"the run left no ledger; it said: {oracle.last_words(done)}") from None
 
     def _judged(
         self,

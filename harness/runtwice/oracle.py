@@ -27,6 +27,8 @@ from runtwice.fingerprint import FIRST_PARTY
 from runtwice.sandbox import Builder, Recipe, Sandbox, Say, cache_folder, core_requirements, silent
 
 STEP_TIMEOUT_S = 3600.0
+# Imported before pytest puts the project's own paths first: a project may hold another release of this package.
+_RUNNER = "import sys, runtwice, pytest; sys.exit(pytest.main(sys.argv[1:]))"
 _SOURCES = (".py", ".toml", ".csv", ".json")
 
 
@@ -142,15 +144,16 @@ class Oracle:
         return Observation(row, "", sandbox.distributions, sandbox.held, ledger=str(path))
 
     def _run(self, sandbox: Sandbox, path: Path, first_seed: int) -> str:
-        """Run the claim's test there; the last line it printed, for where that was all."""
+        """Run the claim's test there; what it last said, for where that was all."""
         asked = self.asked
         arguments = ["--claim", asked.id, "--tier", asked.tier, "--first-seed", str(first_seed)]
         done = run_claims(sandbox, asked.root, [str(asked.module), *arguments], path)
-        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        return said[-1].strip() if said else f"exit status {done.returncode}"
+        return last_words(done)
 
     def _keep(self, key: str, recipe: Recipe, seen: Observation) -> None:
         self._kept[key] = seen
+        if seen.row is None:
+            return  # it may have been the moment's fault; a later bisection tries again
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._journal.open("a", encoding="utf-8") as file:
             # The line break comes first: a line that a kill cut off must not swallow the next one.
@@ -183,7 +186,7 @@ def run_claims(
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     options = ["--rootdir", str(root), "-p", "runtwice.plugin", "-p", "no:cacheprovider", "--ledger", str(path), "-q"]
-    command = [str(sandbox.python), "-m", "pytest", *options, *arguments]
+    command = [str(sandbox.python), "-c", _RUNNER, *options, *arguments]
     threads = {name: os.environ.get(name, "1") for name in THREAD_VARIABLES}
     environment = {**os.environ, **threads, "PYTHONPATH": str(own_source()), "PYTHONNOUSERSITE": "1"}
     for name in ("PYTHONHOME", "VIRTUAL_ENV", "PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
@@ -194,6 +197,13 @@ def run_claims(
         )
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(command, 124, "", f"took more than {timeout_s:g} s")
+
+
+def last_words(done: subprocess.CompletedProcess[str]) -> str:
+    """The line of a run that left no ledger which says most: its last error, or else its last line."""
+    said = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    errors = [line for line in said if line.startswith(("E  ", "ERROR:")) or "Error: " in line or " error: " in line]
+    return [f"exit status {done.returncode}", *said, *errors][-1]
 
 
 def own_source() -> Path:
