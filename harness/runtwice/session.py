@@ -138,15 +138,15 @@ class Session:
         same = all(found["fingerprint"].get(part) == now[part] for part in ("code", "distributions"))
         return found if same else None
 
+    def _cluster_now(self) -> sweep.Cluster | None:
+        return None if self.timed else self.cluster
+
     def sweep(self) -> sweep.Sweep:
         """The sweep of this run, with what the resumed one kept."""
         kept = sweep.kept_results(self.resume) if self.resume else {}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         journal = sweep.sweeps_path(self.path, self.worker)
         return sweep.Sweep(self.root, journal, kept, self.progress, self._cluster_now, self.first_seed)
-
-    def _cluster_now(self) -> sweep.Cluster | None:
-        return None if self.timed else self.cluster
 
     def close(self) -> None:
         """Leave the cluster, where there is one."""
