@@ -21,6 +21,10 @@ class LedgerError(RuntwiceError):
     """A ledger or journal that cannot be read."""
 
 
+class ClusterError(RuntwiceError):
+    """The cluster of `--cluster` cannot be used."""
+
+
 class ReleaseError(RuntwiceError):
     """A package or release that the package index does not have, or an index that cannot be reached."""
 
