@@ -14,7 +14,7 @@ TREES = 10
 
 
 def stacking_scores() -> dict[str, list[float]]:
-    """Test R2 on 200 rows with ten trees: of the four regressors; of their average, clean and leaked stack; by combiner.
+    """Test R2 on 200 rows with ten trees: of the four regressors, of average, clean and leaked stack, and by combiner.
 
     The last of the combiners is least squares without negative weights.
     """
