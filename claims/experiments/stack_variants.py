@@ -27,7 +27,7 @@ from claims.experiments.regression_members import (
 from implementations.ensembles.members import Member
 
 SIZES = (60, 120, 250, 500, 1000)
-FOLDS = (3, 5, 10, 20)
+FOLDS = (2, 3, 5, 10, 20)
 MEMORISERS: dict[str, Member] = {
     "nearest": lambda: KNeighborsRegressor(1),
     "extra trees": lambda: ExtraTreesRegressor(50, random_state=0),
