@@ -176,6 +176,52 @@ def compare(name: str, measured: Any, printed: Printed, tolerance: Tolerance | N
     return Comparison(name, printed, _kept(measured, printed), worst, moved_by, moved_units)
 
 
+@dataclass(frozen=True)
+class Shift:
+    """How far one measured figure lies from another: of its numbers, the one that went furthest.
+
+    Attributes:
+        by: The difference, later minus earlier; None where words changed, or the number of values.
+        units: The same in units of the last printed place; None for words and for stated numbers.
+    """
+
+    by: float | None = None
+    units: float | None = None
+
+    @property
+    def is_visible(self) -> bool:
+        """True where it amounts to half a unit of the last printed place or more; words always do."""
+        return self.units is None or abs(self.units) >= _HALF
+
+
+def shift(name: str, before: Any, after: Any, printed: Printed) -> Shift | None:
+    """How a figure measured twice has moved, or None where both are the same to the last bits of a float."""
+    if before == after:
+        return None
+    try:
+        pairs = list(zip(_kept_pairs(name, before, printed), _kept_pairs(name, after, printed), strict=True))
+    except (EvidenceError, ValueError):
+        return Shift()
+    found = []
+    for (earlier, text), (later, _) in pairs:
+        if not isinstance(text, PrintedNumber):
+            if earlier != later:
+                return Shift()
+        elif not math.isclose(_number(name, earlier), _number(name, later), rel_tol=1e-12):
+            by = float(later) - float(earlier)
+            found.append(Shift(by, by / text.resolution if text.resolution else None))
+    return max(found, key=lambda one: abs(one.units or one.by or 0.0), default=None)
+
+
+def _kept_pairs(name: str, measured: Any, printed: Printed) -> list[tuple[Any, Any]]:
+    """Values and texts of a figure as a ledger has it, where a long sequence behind a range is only its range."""
+    if isinstance(printed, dict) and isinstance(measured, dict):
+        return [(measured.get(key), text) for key, text in printed.items()]
+    if isinstance(printed, list) and isinstance(measured, list):
+        return [pair for one, text in zip(measured, printed, strict=True) for pair in _kept_pairs(name, one, text)]
+    return _pairs(name, measured, printed)
+
+
 def _kept(measured: Any, printed: Printed) -> Any:
     """`measured` as the ledger keeps it: of a long sequence behind a range, the range."""
     if isinstance(printed, list):
