@@ -1,4 +1,4 @@
-"""The command line: `runtwice list` and `runtwice show`, and the commands that other rooms add.
+"""The command line: `runtwice list` and `runtwice show`, and the commands of other modules and rooms.
 
 Exit status 2 and one line for anything that cannot be read or is not there.
 """
@@ -16,6 +16,10 @@ from typing import Any
 import click
 
 from runtwice import __version__, catalogue, collection, completeness, ledger, terminal
+from runtwice.annotations import annotated
+from runtwice.claim import load_all
+from runtwice.commands.init import init
+from runtwice.commands.report import report
 from runtwice.errors import LedgerError, RuntwiceError, UnknownClaim
 from runtwice.figure import as_printed
 from runtwice.selfcheck import selfcheck
@@ -52,7 +56,11 @@ class Commands(click.Group):
             sys.exit(2)
 
 
-@click.group(cls=Commands)
+@click.group(
+    cls=Commands,
+    epilog="\b\nExample:\n  pytest claims/ -k itl && runtwice show && runtwice report -o site/\n"
+    '\n\b\nCompletion in bash (zsh and fish likewise):\n  eval "$(_RUNTWICE_COMPLETE=bash_source runtwice)"',
+)
 @click.version_option(__version__, prog_name="runtwice")
 def main() -> None:
     """Published performance claims as tests, each with a verdict and its evidence."""
@@ -73,7 +81,16 @@ _ledger_option = click.option(
 )
 
 
-@main.command("list")
+def _ids(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Ids that begin as typed, for the shell's completion."""
+    try:
+        known = load_all(ctx.params.get("root") or Path("claims"))
+    except RuntwiceError:
+        return []
+    return [id_ for id_ in sorted(known) if id_.startswith(incomplete)]
+
+
+@main.command("list", epilog="\b\nExample:\n  runtwice list -k 'itl and not adversarial'")
 @click.option("-k", "expression", default="", help="Only ids that match, as pytest's -k: 'itl and not adversarial'.")
 @_claims_option
 def list_claims(expression: str, root: Path) -> None:
@@ -88,26 +105,39 @@ def list_claims(expression: str, root: Path) -> None:
         click.echo(f"{claim.id:{width}}  {tier:8}  {claim.kind:9}  {claim.says}")
 
 
-@main.command()
-@click.argument("id", required=False)
+@main.command(
+    epilog="\b\nExample:\n  runtwice show itl.label-rule\n  runtwice show --ledger reports/xeon-2-cores/itl.json"
+)
+@click.argument("id", required=False, shell_complete=_ids)
 @_ledger_option
 @_claims_option
-def show(id: str | None, ledger: Path | None, root: Path) -> None:  # noqa: A002 - the argument's name on the command line
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "github"]),
+    default="text",
+    show_default=True,
+    help="github: annotations of a workflow run, one a claim that is not as declared.",
+)
+def show(id: str | None, ledger: Path | None, root: Path, form: str) -> None:  # noqa: A002 - its name on the command line
     """Show one claim — what the post says, how it is tested, its last evidence — or a whole ledger."""
+    if form == "github":
+        _annotate(id, ledger, root)
+        return
     if id is None:
         _show_ledger(_read(ledger))
         return
     found = _catalogue(root)
-    if id not in found.claims:
-        raise UnknownClaim(f"no claim {id!r}{_nearest(id, list(found.claims))}; `runtwice list` shows all")
+    _check_known(found, id)
     for line in [*_described(found, id), *_evidence(id, ledger)]:  # all of it, or the refusal alone
         click.echo(line)
 
 
-main.add_command(selfcheck)
+for _command in (init, report, selfcheck):
+    main.add_command(_command)
 
 
-@main.command("completeness")
+@main.command("completeness", epilog="\b\nExample:\n  runtwice completeness")
 @_claims_option
 def show_completeness(root: Path) -> None:
     """Say which claims of the inventory are tested, exempt, pending or missing; exit 1 if any is missing."""
@@ -120,6 +150,20 @@ def show_completeness(root: Path) -> None:
     for fault in faults:
         click.echo(fault)
     sys.exit(1 if faults else 0)
+
+
+def _check_known(found: catalogue.Catalogue, id_: str) -> None:
+    if id_ not in found.claims:
+        raise UnknownClaim(f"no claim {id_!r}{_nearest(id_, list(found.claims))}; `runtwice list` shows all")
+
+
+def _annotate(id_: str | None, path: Path | None, root: Path) -> None:
+    found = _catalogue(root)
+    if id_ is not None:
+        _check_known(found, id_)
+    rows = sorted(_read(path).rows.values(), key=lambda row: str(row["id"]))
+    for line in annotated([row for row in rows if id_ in (None, row["id"])], found):
+        click.echo(line)
 
 
 def _show_ledger(found: ledger.Ledger) -> None:

@@ -19,3 +19,7 @@ class EvidenceError(RuntwiceError):
 
 class LedgerError(RuntwiceError):
     """A ledger or journal that cannot be read."""
+
+
+class ClusterError(RuntwiceError):
+    """The cluster of `--cluster` cannot be used."""
