@@ -299,7 +299,7 @@ def _recipe(needs: Iterable[str], found: Ledger) -> Recipe:
     """The environment of a ledger, as far as its claims need it."""
     holds = dict(found.block["environment"].get("distributions") or {})
     holds = {name: version for name, version in holds.items() if name not in circumstances.UNREMARKABLE}
-    return Recipe((*core_requirements(), *needs), {}, holds)
+    return Recipe((*core_requirements(), *needs), {}, holds, strict=True)
 
 
 def _name(requirement: str) -> str:
