@@ -7,7 +7,7 @@ turns, so that a slow moment of the machine meets them all.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -130,26 +130,32 @@ def by_shared_pass(seed: int, sizes: Sequence[int], rounds: int) -> list[float]:
     return [median(found[size]) for size in sizes]
 
 
-def first_requests(seed: int, layers: int, count: int) -> list[float]:
+def first_requests(seed: int, layers: int, requests: int) -> list[float]:
     """Seconds of the first requests of a process, all alike and none left out."""
     timed = Timed(layers, seed)
-    return [timed.request(64, 4)["total_s"] for _ in range(count)]
+    return [timed.request(64, 4)["total_s"] for _ in range(requests)]
 
 
 def chop_and_step_ms(seed: int, characters: int) -> dict[str, float]:
     """Milliseconds of splitting 1,024 bytes, of splitting a long text by byte pairs, and of one decode step."""
     from claims.experiments.byte_pairs import trained, written
+    from implementations.inference.tokenizer import encode
 
     timed = Timed(seed=seed)
     timed.request(64, 2)
-    run = timed.request(1024, 12)
     tokenizer, text = trained(seed), written(seed, characters)
-    tokenizer.encode(text[:1000])
-    began = perf_counter()
-    tokenizer.encode(text)
-    pairs_ms = 1e3 * (perf_counter() - began)
-    found = {"step_ms": median(run["gaps_ms"]), "bytes_ms": run["chop_ms"], "pairs_ms": pairs_ms}
-    return {**found, "ttft_ms": run["ttft_ms"]}
+
+    def split_ms(split: Callable[[str], Any], some: str) -> float:
+        split(some[:1000])
+        began = perf_counter()
+        split(some)
+        return 1e3 * (perf_counter() - began)
+
+    return {
+        "step_ms": median(timed.request(64, 16)["gaps_ms"]),
+        "bytes_ms": split_ms(encode, prompt_of(1024)),
+        "pairs_ms": split_ms(tokenizer.encode, text),
+    }
 
 
 def _turned(values: Sequence[int], seed: int) -> list[int]:

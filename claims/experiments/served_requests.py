@@ -14,7 +14,7 @@ import numpy as np
 from claims.experiments.conveyor import conveyed
 from claims.experiments.fresh_process import in_fresh_process
 
-PROMPT = "The quick server answers each question, one byte of it after another. "
+PROMPT = "The steady server answers each question, a byte of it after another. "
 REPEATS, ANSWER_TOKENS = 4, 64
 
 

@@ -259,7 +259,7 @@ def test_what_moves_the_gap_and_what_the_first_token(evidence, request_times):
     runs = request_times(
         "by_layers", evidence.given("processes"), **settings, answer_tokens=int(evidence.given("answer_tokens"))
     )
-    (_, half, full), (short, long) = settings["layers"], settings["prompts"]
+    (half, full), (short, long) = settings["layers"], settings["prompts"]
 
     def change(name, after, before):
         return [math.log(run[after][name] / run[before][name]) for run in runs]
@@ -274,7 +274,7 @@ def test_what_moves_the_gap_and_what_the_first_token(evidence, request_times):
 @claim("request.mistake-warmup")
 def test_the_first_request_is_the_slowest(evidence, request_times):
     """The first request of a process against the median of the next ones."""
-    settings = {"layers": int(evidence.given("layers")), "count": int(evidence.given("requests"))}
+    settings = {"layers": int(evidence.given("layers")), "requests": int(evidence.given("requests"))}
     runs = request_times("first_requests", evidence.given("processes"), **settings)
     evidence.above([run[0] for run in runs], [middle(run[1:]) for run in runs], paired=True)
 

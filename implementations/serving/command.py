@@ -114,8 +114,12 @@ def measure(
     """
     try:
         target = Target.parse(base_url, api_key)
+        if events_path:
+            events_path.write_text("")  # a path that cannot be written to is better known before the run
     except ValueError as fault:
         raise Refused(str(fault)) from fault
+    except OSError as fault:
+        raise Refused(f"{fault.filename}: {fault.strerror}") from fault
     question = Question(model or asyncio.run(_first_model(target, timeout_s)), chat, max_tokens, usage_in_chunks)
     texts = [prompt] * (warm_up + count) if prompt is not None else prompts(warm_up + count, prompt_bytes, seed)
     requests = [question.request(target, text) for text in texts]
@@ -217,5 +221,6 @@ def serve(
     except OSError as fault:
         raise Refused(f"{host}:{port}: {fault.strerror or fault}") from fault
     with listening:
-        click.echo(f"serving {model_name} on http://{host}:{listening.getsockname()[1]}/v1", err=True)
+        shown = f"[{host}]" if ":" in host else host
+        click.echo(f"serving {model_name} on http://{shown}:{listening.getsockname()[1]}/v1", err=True)
         server.serve(server.application(desk, model_name), listening, grace_s)

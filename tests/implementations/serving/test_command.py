@@ -111,6 +111,7 @@ def test_failures_are_listed_with_their_number(serve, alphabet):
     [
         (["--base-url", "ftp://x"], "like http://localhost:8000/v1"),
         (["--base-url", "http://127.0.0.1:1"], "no connection"),
+        (["--base-url", "http://127.0.0.1:1", "--events", "/no/such/folder/events"], "No such file"),
     ],
 )
 def test_what_cannot_be_measured_is_one_line(arguments, message):
