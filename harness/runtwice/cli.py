@@ -9,6 +9,7 @@ import io
 import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -26,20 +27,27 @@ from runtwice.selfcheck import selfcheck
 from runtwice.session import LOCAL
 
 COMMAND_GROUP = "runtwice.commands"
+# Commands of `runtwice.commands`, each in the module of its name.
+LAZY = ("accept", "bisect", "diff", "history", "nightly")
 
 
 class Commands(click.Group):
-    """The built-in commands, and those of the entry-point group `runtwice.commands`."""
+    """The built-in commands, those loaded when they are called, and those of the group `runtwice.commands`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of all commands, sorted."""
-        return sorted({*super().list_commands(ctx), *(entry.name for entry in entry_points(group=COMMAND_GROUP))})
+        return sorted(
+            {*super().list_commands(ctx), *LAZY, *(entry.name for entry in entry_points(group=COMMAND_GROUP))}
+        )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """A command by name; one from an entry point is loaded only when it is called."""
+        """A command by name; a built-in one, or one that is loaded now."""
         built_in = super().get_command(ctx, cmd_name)
         if built_in is not None:
             return built_in
+        if cmd_name in LAZY:
+            lazy: click.Command = getattr(import_module(f"runtwice.commands.{cmd_name}"), cmd_name)
+            return lazy
         found = entry_points(group=COMMAND_GROUP, name=cmd_name)
         command: click.Command | None = next((entry.load() for entry in found), None)
         return command

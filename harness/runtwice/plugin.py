@@ -58,6 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--cluster", metavar="ADDRESS", help="run the seeds of sweeps on the Dask workers of tcp://host:port"
     )
+    group.addoption("--first-seed", type=int, default=0, metavar="N", help="shift the seeds of every sweep by N")
     group.addoption("--strict-undecided", action="store_true", help="fail where a noisy machine left a claim undecided")
 
 
@@ -72,6 +73,7 @@ def pytest_configure(config: pytest.Config) -> None:
         worker.get("workerid", ""),
         _progress(config),
         _cluster(config),
+        config.getoption("--first-seed"),
     )
     config.add_cleanup(session.close)
     config.stash[SESSION] = session
@@ -176,6 +178,7 @@ class Keeper:
         self._session = session
         self._owners: dict[str, str] = {}
         self._uncollected: dict[str, Conclusion] = {}
+        self._rows_by_nodeid: dict[str, dict[str, Any]] = {}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pycollect_makeitem(
@@ -193,6 +196,8 @@ class Keeper:
             raise collector.CollectError(f"{collector.nodeid}: {error}") from None
         if bound is not None:
             items[0].stash[BOUND] = bound
+            # A library's new warning is news about it, not a break of the claim: it is recorded.
+            items[0].add_marker(pytest.mark.filterwarnings("default"))
             items[0].extra_keyword_matches.add(bound.claim.id)
         return made
 
@@ -274,6 +279,17 @@ class Keeper:
                     report.claim_row = self._row_without_test(test, conclusion)  # type: ignore[attr-defined]
         found = getattr(report, "claim_row", None)
         if found is not None:
+            self._session.add(found)
+            self._rows_by_nodeid[found["nodeid"]] = found
+
+    def pytest_warning_recorded(self, warning_message: Any, when: str, nodeid: str) -> None:
+        """Keep what a claim's libraries warned of in its row; warnings come when the claim is through."""
+        found = self._rows_by_nodeid.get(nodeid.partition("@")[0])
+        if found is None or when != "runtest":
+            return
+        text = f"{warning_message.category.__name__}: {_one_line(str(warning_message.message))}"
+        if text not in found["warnings"]:
+            found["warnings"] = sorted([*found["warnings"], text])
             self._session.add(found)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:

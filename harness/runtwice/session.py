@@ -23,6 +23,7 @@ class Session:
         worker: The worker's name; "" on the process that keeps the ledger.
         progress: Shows long experiments passing.
         cluster: Who runs the seeds of sweeps; None for this process.
+        first_seed: Added to the seeds of every sweep.
 
     Attributes:
         timed: Whether the claim at hand needs the machine to itself; its sweeps stay in this process.
@@ -37,8 +38,10 @@ class Session:
         worker: str = "",
         progress: sweep.Progress = sweep.silent,
         cluster: sweep.Cluster | None = None,
+        first_seed: int = 0,
     ) -> None:
         self.root = root
+        self.first_seed = first_seed
         # Absolute, since an experiment may change the current folder.
         self.resume = resume and resume.absolute()
         self.path = (path or resume or ledger.fresh_path(root / LOCAL)).absolute()
@@ -72,6 +75,8 @@ class Session:
             list(command),
             __version__,
         )
+        if self.first_seed:
+            head["claims"]["first_seed"] = self.first_seed
         try:
             self._journal = self._opened(head)
         except OSError as error:
@@ -133,12 +138,15 @@ class Session:
         same = all(found["fingerprint"].get(part) == now[part] for part in ("code", "distributions"))
         return found if same else None
 
+    def _cluster_now(self) -> sweep.Cluster | None:
+        return None if self.timed else self.cluster
+
     def sweep(self) -> sweep.Sweep:
         """The sweep of this run, with what the resumed one kept."""
         kept = sweep.kept_results(self.resume) if self.resume else {}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         journal = sweep.sweeps_path(self.path, self.worker)
-        return sweep.Sweep(self.root, journal, kept, self.progress, lambda: None if self.timed else self.cluster)
+        return sweep.Sweep(self.root, journal, kept, self.progress, self._cluster_now, self.first_seed)
 
     def close(self) -> None:
         """Leave the cluster, where there is one."""

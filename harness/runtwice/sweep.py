@@ -127,6 +127,7 @@ class Sweep:
         kept: Results of an earlier run, as `kept_results` reads them.
         progress: Shows the seeds passing.
         cluster: Who runs the seeds; None, or a function that says None now, for this process.
+        first_seed: Added to every seed, so that the same experiment runs on seeds it has never seen.
     """
 
     def __init__(
@@ -136,7 +137,9 @@ class Sweep:
         kept: dict[tuple[str, str], Any] | None = None,
         progress: Progress = silent,
         cluster: Callable[[], Cluster | None] = lambda: None,
+        first_seed: int = 0,
     ) -> None:
+        self._first_seed = first_seed
         self._root = root
         self._journal = journal
         self._kept = dict(kept or {})
@@ -154,7 +157,7 @@ class Sweep:
             EvidenceError: `function` is not module-level, or returns something JSON cannot hold; a seed comes twice.
         """
         key = self._key(function)
-        seeds = [operator.index(seed) for seed in seeds]
+        seeds = [operator.index(seed) + self._first_seed for seed in seeds]
         if len(set(seeds)) < len(seeds):
             twice = next(seed for seed, count in Counter(seeds).items() if count > 1)
             raise EvidenceError(f"sweep({function.__qualname__}): seed {twice} comes twice; that is one observation")

@@ -143,20 +143,21 @@ def _curves(axes: Axes, _plot: Plot, data: Data) -> None:
         axes.plot(one.places, one.middle, dash, color=colour, marker=marker, markersize=4, linewidth=1.6, label=name)
 
 
-def _ranges(axes: Axes, _plot: Plot, data: Data) -> None:
+def _ranges(axes: Axes, plot: Plot, data: Data) -> None:
     step = min(0.16, 0.7 / len(data.series))
     for i, (name, units) in enumerate(data.series.items()):
         one = _series(data, units, numeric=False, offset=(i - (len(data.series) - 1) / 2) * step)
         colour = _SERIES[i % 8]
         axes.vlines(one.places, one.low, one.high, color=colour, linewidth=2.2, alpha=0.45)
-        axes.plot(one.places, one.middle, color=colour, marker=_MARKERS[i % 8], markersize=5, linewidth=1, label=name)
+        joined, marker = float(plot.connected), _MARKERS[i % 8]
+        axes.plot(one.places, one.middle, color=colour, marker=marker, markersize=5, linewidth=joined, label=name)
         axes.plot(*np.reshape(one.ticks, (-1, 2)).T, linestyle="", marker="_", markersize=5, color=colour)
 
 
 def _roofline(axes: Axes, _plot: Plot, data: Data) -> None:
     bandwidth, peak = data.roof["bandwidth"], data.roof["peak"]
-    every = np.array(data.x, dtype=float)
-    reach = np.geomspace(min(every.min(), peak / bandwidth) / 2, max(every.max(), peak / bandwidth) * 2, 60)
+    every, ridge = np.array(data.x, dtype=float), peak / bandwidth
+    reach = np.array([min(every.min(), ridge) / 2, ridge, max(every.max(), ridge) * 2])
     axes.plot(reach, np.minimum(peak, bandwidth * reach), color=_INK, linewidth=1.6)
     for i, (name, units) in enumerate(data.series.items()):
         one = _series(data, units, numeric=True)

@@ -19,7 +19,8 @@ drawn.
     # { samples = GLOB }: a curve a sample, a value an x each;  { samples = "… {} …" }: a sample an x, a value a unit
     # part = N takes the Nth value of each figure; claim = ID another claim's; x = … the series' own places.
 
-A stack with `share = true` is drawn in percent of each bar. A roofline has also
+A stack with `share = true` is drawn in percent of each bar; ranges with `connected = false` have no line from place to
+place. A roofline has also
 `roof = { bandwidth = SOURCE, peak = SOURCE }`, in the units of its axes.
 """
 
@@ -42,7 +43,20 @@ DATA_FILE = "plots.toml"
 KINDS = ("bars", "stack", "curves", "ranges", "roofline")
 SCALES = ("linear", "log")
 _FIELDS = {
-    *("title", "kind", "claim", "x", "keys", "x_label", "y_label", "x_scale", "y_scale", "caption", "share"),
+    *(
+        "title",
+        "kind",
+        "claim",
+        "x",
+        "keys",
+        "x_label",
+        "y_label",
+        "x_scale",
+        "y_scale",
+        "caption",
+        "share",
+        "connected",
+    ),
     *("series", "roof"),
 }
 _SOURCES = ("figures", "figure", "sample", "samples")
@@ -72,6 +86,7 @@ class Plot:
     y_scale: str = "linear"
     caption: str = ""
     share: bool = False
+    connected: bool = True
     roof: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
