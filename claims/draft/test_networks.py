@@ -112,9 +112,9 @@ def test_whether_a_longer_schedule_was_better(evidence, networks):
     Two networks: one with a layer, and one of none, which has learnt all it can after a few epochs. Lengths at which
     fewer than six runs were best at their last epoch are passed over.
     """
-    seeds = evidence.given("seeds")
-    for network, experiment in (("one layer", "by_length"), ("no layer", "by_length_without_layers")):
-        runs = networks(experiment, seeds)
+    experiments = {"one layer": ("by_length", "seeds"), "no layer": ("by_length_without_layers", "simple_seeds")}
+    for network, (experiment, seeds) in experiments.items():
+        runs = networks(experiment, evidence.given(seeds))
         for length, longer in pairwise(runs[0]):
             chosen = [one for one in runs if np.argmin(one[length]) == int(length) - 1]
             evidence.settings(**{f"{network}, best at the last of {length}": len(chosen)})
