@@ -54,11 +54,13 @@ def test_who_gains_and_who_does_not(evidence, linear_worlds):
     """Rank correlation of gain and squared distance from the mean rank; no gain without drift, nor from a noisy top."""
     from scipy.stats import spearmanr
 
-    from implementations.drafts.world import distance_from_mean
+    from implementations.drafts.world import BRACKETS, distance_from_mean
 
     drifting = linear_worlds("linear_drift", evidence.given("worlds"))
     steady, noisy = (linear_worlds(kind, evidence.given("controls")) for kind in ("no_drift", "noisy_top"))
     distance = distance_from_mean() ** 2
+    for bracket, found in zip(BRACKETS, gains(drifting).T):
+        evidence.keep(f"gain of {bracket}", found)
     ranks = [float(spearmanr(distance, row).statistic) for row in gains(drifting)]
     evidence.above(ranks, float(evidence.given("spearman")), label="rank correlation")
     likeness = column(drifting, "likeness")
