@@ -84,7 +84,11 @@ def test_what_the_network_sees_in_pairs(evidence, arms, networks):
     )
 
 
-@claim("draft.identical-otherwise")
+@claim(
+    "draft.identical-otherwise",
+    expect="refuted",
+    because="in one world the gain is 0.10 points on average, and twice the spread of runs without the rank is 0.21",
+)
 def test_the_gain_against_the_spread_of_seeds(evidence, networks):
     """The gain of each training seed in one world, against a multiple of the spread of runs without the rank."""
     runs = networks("same_world", evidence.given("seeds"))
