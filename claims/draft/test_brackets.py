@@ -147,7 +147,7 @@ def test_what_a_signed_bag_can_say(evidence):
     from hypothesis import given
     from hypothesis import strategies as st
 
-    from claims.experiments import draft_networks
+    from claims.experiments import draft_networks, small_drafts
     from implementations.drafts.bag_of_heroes import Bag
 
     @given(st.integers(0, 2**32 - 1))
@@ -170,3 +170,4 @@ def test_what_a_signed_bag_can_say(evidence):
 
     evidence.every(check)
     evidence.figure("canary_log_loss", draft_networks.smallest_run()["log loss"])
+    evidence.figure("canary_forecast_points", small_drafts.forecast_points())
