@@ -314,7 +314,7 @@ def test_new_warnings_are_news(tmp_path):
 
 
 def test_two_ledgers_of_800_claims_are_compared_in_half_a_second(tmp_path):
-    """Of every sort, one in twenty timed, a quarter of them changed."""
+    """Of every sort, one in ten timed, a quarter of them changed; processor time, since a machine is shared."""
     base = sampled(1.0)
 
     def rows(shift):
@@ -333,8 +333,8 @@ def test_two_ledgers_of_800_claims_are_compared_in_half_a_second(tmp_path):
     old, new = a_ledger(tmp_path / "a.json", *rows(0.0)), a_ledger(tmp_path / "b.json", *rows(1.0))
     seconds = []
     for _ in range(3):
-        begin = time.perf_counter()
+        begin = time.process_time()
         found = compare(old, new)
-        seconds.append(time.perf_counter() - begin)
+        seconds.append(time.process_time() - begin)
     assert (found.compared, len({change.id for change in found.counted})) == (800, 200)
     assert min(seconds) < 0.5
