@@ -86,44 +86,55 @@ def name_of(notes: int) -> str:
     return f"decode after {notes:,}"
 
 
+Times = dict[tuple[str, str], list[float]]
+
+
 def measure() -> None:
     """Print the tables."""
     weights = Weights.random(GPT2_SMALL, np.random.default_rng(0))
-    clock, caches = PartClock(), {notes: filled(notes) for notes in NOTES}
+    caches = {name_of(notes): filled(notes) for notes in NOTES}
+    reading, products = ReadCeiling(weights.passed_bytes), ProductCeiling((PROMPT, 768, 3072), (PROMPT, 3072, 768))
+    found = by_turns(weights, caches, reading, products)
+    limits = {name: _read_limit_s(weights, cache, reading) for name, cache in caches.items()}
+    limits["prefill"] = _prompt_operations() / products.flops_per_s
+    say(f"{THREADS} thread(s), {ROUNDS} rounds; reads {reading.bytes_per_s / 1e9:.1f} GB/s, ", end="")
+    say(f"multiplies {products.flops_per_s / 1e9:.0f} GFLOP/s")
+    beside_the_limits(found, limits)
+    where_it_goes(weights, filled(NOTES[0]), reading, products)
+
+
+def by_turns(weights: Weights, caches: dict[str, Cache], reading: ReadCeiling, products: ProductCeiling) -> Times:
+    """Seconds by (work, whose), one a round; ceilings, ours and torch's are taken in each round."""
     decoder, prompt_cache = Decoder(weights), Cache(GPT2_SMALL)
     ours: dict[str, Callable[[], object]] = {
-        **{name_of(notes): lambda cache=cache: decode(decoder, cache) for notes, cache in caches.items()},
+        **{name: lambda cache=cache: decode(decoder, cache) for name, cache in caches.items()},
         "prefill": lambda: prefill(decoder, prompt_cache),
     }
     theirs = torch_work(weights)
-    reading, products = ReadCeiling(weights.passed_bytes), ProductCeiling((PROMPT, 768, 3072), (PROMPT, 3072, 768))
-    found: dict[tuple[str, str], list[float]] = {(name, who): [] for name in ours for who in ("ours", "torch")}
+    found: Times = {(name, who): [] for name in ours for who in ("ours", "torch")}
     for number in range(1 + ROUNDS):
         reading.round()
         products.round()
         for name in ours:
             order = [("ours", ours[name]), ("torch", theirs[name])]
             for who, work in order if number % 2 else reversed(order):
-                calls = 1 if name == "prefill" else TOKENS
-                if number:  # the first round warms up
-                    found[name, who].append(seconds(work, calls))
-                else:
-                    work()
-    limits = {name_of(notes): _read_limit_s(weights, cache, reading) for notes, cache in caches.items()}
-    limits["prefill"] = _prompt_operations() / products.flops_per_s
-    say(f"{THREADS} thread(s), {ROUNDS} rounds; reads {reading.bytes_per_s / 1e9:.1f} GB/s, ", end="")
-    say(f"multiplies {products.flops_per_s / 1e9:.0f} GFLOP/s")
-    say(f"{'':<20}{'ours ms':>10}{'range':>18}{'limit ms':>10}{'of limit':>10}{'torch ms':>10}{'ours/torch':>12}")
+                work()  # warms up what the one before left cold
+                if number:
+                    found[name, who].append(seconds(work, 1 if name == "prefill" else TOKENS))
+    return found
+
+
+def beside_the_limits(found: Times, limits: dict[str, float]) -> None:
+    """Print medians and best rounds beside what the machine could do."""
+    say(f"{'ms':<20}{'ours':>10}{'best':>10}{'limit':>10}{'of limit':>10}{'torch':>10}{'best':>10}{'ours/torch':>12}")
     for name, limit_s in limits.items():
-        own, other = found[name, "ours"], found[name, "torch"]
+        own, other = ([1e3 * one for one in found[name, who]] for who in ("ours", "torch"))
         middle = median(own)
-        spread = f"{1e3 * min(own):.1f} to {1e3 * max(own):.1f}"
         ratio = median(a / b for a, b in zip(own, other))
         say(
-            f"{name:<20}{1e3 * middle:>10.2f}{spread:>18}{1e3 * limit_s:>10.2f}{limit_s / middle:>10.0%}"
-            f"{1e3 * median(other):>10.2f}{ratio:>12.2f}"
+            f"{name:<20}{middle:>10.2f}{min(own):>10.2f}{1e3 * limit_s:>10.2f}{1e3 * limit_s / middle:>10.0%}"
+            f"{median(other):>10.2f}{min(other):>10.2f}{ratio:>12.2f}"
         )
-    where_it_goes(weights, clock, caches[NOTES[0]], reading, products)
 
 
 def _read_limit_s(weights: Weights, cache: Cache, ceiling: ReadCeiling) -> float:
@@ -135,10 +146,9 @@ def _prompt_operations() -> int:
     return sum(counts.values()) - counts["other"]
 
 
-def where_it_goes(
-    weights: Weights, clock: PartClock, cache: Cache, reading: ReadCeiling, products: ProductCeiling
-) -> None:
+def where_it_goes(weights: Weights, cache: Cache, reading: ReadCeiling, products: ProductCeiling) -> None:
     """Print time, operations and speed of each part of a decoded token and of the prompt."""
+    clock = PartClock()
     decoder = Decoder(weights, clock.mark)
     prompt_cache = Cache(GPT2_SMALL)
     counts = token_flops(GPT2_SMALL, cache.length_tokens + 1)

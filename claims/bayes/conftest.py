@@ -54,3 +54,11 @@ def spreads(searches, surrogates):
         }
 
     return best
+
+
+@pytest.fixture(scope="session")
+def canaries():
+    """The slow claims at their smallest."""
+    from claims.experiments import search_canaries
+
+    return search_canaries

@@ -84,7 +84,11 @@ def test_what_the_network_sees_in_pairs(evidence, arms, networks):
     )
 
 
-@claim("draft.identical-otherwise")
+@claim(
+    "draft.identical-otherwise",
+    expect="refuted",
+    because="in one world the gain is 0.10 points on average, and twice the spread of runs without the rank is 0.21",
+)
 def test_the_gain_against_the_spread_of_seeds(evidence, networks):
     """The gain of each training seed in one world, against a multiple of the spread of runs without the rank."""
     runs = networks("same_world", evidence.given("seeds"))
@@ -112,9 +116,9 @@ def test_whether_a_longer_schedule_was_better(evidence, networks):
     Two networks: one with a layer, and one of none, which has learnt all it can after a few epochs. Lengths at which
     fewer than six runs were best at their last epoch are passed over.
     """
-    seeds = evidence.given("seeds")
-    for network, experiment in (("one layer", "by_length"), ("no layer", "by_length_without_layers")):
-        runs = networks(experiment, seeds)
+    experiments = {"one layer": ("by_length", "seeds"), "no layer": ("by_length_without_layers", "simple_seeds")}
+    for network, (experiment, seeds) in experiments.items():
+        runs = networks(experiment, evidence.given(seeds))
         for length, longer in pairwise(runs[0]):
             chosen = [one for one in runs if np.argmin(one[length]) == int(length) - 1]
             evidence.settings(**{f"{network}, best at the last of {length}": len(chosen)})

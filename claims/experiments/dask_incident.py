@@ -12,7 +12,7 @@ from claims.experiments.training_scripts import AMP, OPTIONS, source
 
 TOKEN = "a token of the tests"
 _BEATS = 3
-# Queues a run of some seconds and then stays, as a session does that somebody keeps open.
+# Queues a run of some seconds when told to, and then stays, as a session does that somebody keeps open.
 _SUBMITTER = """
 import sys, time
 from distributed import Client
@@ -20,6 +20,7 @@ from implementations.scheduling.submit import job_for, queue, workers
 address, token = sys.argv[1:]
 client = Client(address, timeout=60)
 job = job_for({"section": "Unattended", "step_s": "0.3"}, [one for one in workers(client, token) if one.name == "old"])
+sys.stdin.readline()
 queue(client, job, token)
 print(job.id, flush=True)
 time.sleep(600)
@@ -83,7 +84,7 @@ def incident(folder):
 
 def _submitter(cluster):
     command = [sys.executable, "-c", _SUBMITTER, cluster.address, cluster.token]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def _beats(cluster, client, *names):
@@ -113,6 +114,8 @@ def _submit_stale(cluster, client, seen):
 
 def _outlive(cluster, client, seen, submitter):
     """Kill the process that submitted a run while the run is under way."""
+    submitter.stdin.write("go\n")
+    submitter.stdin.flush()
     job = submitter.stdout.readline().strip()
     wait_until(lambda: client.processing() and any(job in keys for keys in client.processing().values()), "the run")
     submitter.kill()

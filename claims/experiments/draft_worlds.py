@@ -95,7 +95,7 @@ def old_gaps(seed: int) -> dict[str, float]:
         plain = draw_drafts(world, n, rng, ranks)
         mixed = _mixed(plain, draw_drafts(other, n, rng, ranks), rng.random(n) < share)
         train, test = plain.only(slice(n // 5, None)), plain.only(slice(n // 5))
-        half = test.only(slice(len(test) // 2))  # every other tested match is in the training rows, too
+        half = test.only(slice(len(test) // 2))  # half of the tested matches are among the training rows, too
         leaked = _joined(train, half)
         found[name] = {
             "clean": _group_accuracy(_fit(train), test),

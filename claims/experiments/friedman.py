@@ -1,12 +1,13 @@
 """The boosted regressor that the search posts tune, and a table of its scores.
 
 The objective is the posts' own: mean 3-fold R² of 60 boosted trees on the training part of `make_friedman1`. A score
-takes about 0.15 s, so the statistics over many seeds run on `friedman_scores.csv`: configurations drawn at random and
-scored once, on the posts' data set and on eleven others (see `landscape`). `python -m claims.experiments.friedman`
-writes the table again.
+takes about 0.15 s, so the statistics over many seeds run on `friedman_scores.csv`: configurations drawn at random, and
+the posts' grid over six parameters, whose points are corners that random draws do not come near; each scored once, on
+the posts' data set and on eleven others (see `landscape`). `python -m claims.experiments.friedman` writes it again.
 """
 
 import csv
+import itertools
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -22,7 +23,21 @@ TABLE = Path(__file__).with_name("friedman_scores.csv")
 COLUMNS = ("learning_rate", "max_depth", "subsample", "max_features", "min_samples_leaf", "min_samples_split")
 # What the regressor does where a search leaves a parameter alone.
 DEFAULTS = {"subsample": 1.0, "max_features": 1.0, "min_samples_leaf": 1, "min_samples_split": 2}
-ROWS = {POST_SEED: 420, **dict.fromkeys(OTHER_SEEDS, 180)}
+DRAWN = {POST_SEED: 420, **dict.fromkeys(OTHER_SEEDS, 180)}
+# The posts' two grids of 64 trials.
+AXES_THREE = {
+    "learning_rate": (0.02, 0.05, 0.11, 0.25),
+    "max_depth": (2, 3, 4, 5),
+    "subsample": (0.6, 0.75, 0.9, 1.0),
+}
+AXES_SIX = {
+    "learning_rate": (0.05, 0.25),
+    "max_depth": (2, 5),
+    "subsample": (0.6, 1.0),
+    "max_features": (0.5, 1.0),
+    "min_samples_leaf": (1, 8),
+    "min_samples_split": (2, 16),
+}
 
 Config = Mapping[str, Any]
 
@@ -87,9 +102,9 @@ def _read() -> list[dict[str, str]]:
 
 
 def draws(seed: int) -> Iterator[dict[str, Any]]:
-    """The configurations of the table: three, four and six free parameters in turn, a fifth with any rate."""
+    """The table's: three, four and six free parameters in turn, a fifth with any rate; then the grid of corners."""
     rng = np.random.default_rng(seed)
-    for i in range(ROWS[seed]):
+    for i in range(DRAWN[seed]):
         low, high = (0.001, 0.3) if rng.random() < 0.2 else (0.02, 0.25)
         config = {
             "learning_rate": float(f"{np.exp(rng.uniform(np.log(low), np.log(high))):.5g}"),
@@ -102,15 +117,17 @@ def draws(seed: int) -> Iterator[dict[str, Any]]:
             "min_samples_split": int(rng.integers(2, 17)),
         }
         free = list(others)[: (0, 1, 3)[i % 3]]
-        yield {**config, **DEFAULTS, **{name: others[name] for name in free}}
+        yield {**DEFAULTS, **config, **{name: others[name] for name in free}}
+    for values in itertools.product(*AXES_SIX.values()):
+        yield dict(zip(AXES_SIX, values))
 
 
 def write_table(path: Path = TABLE) -> None:
-    """Score every configuration of every data set; takes about six minutes."""
+    """Score every configuration of every data set; takes about eight minutes."""
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["data", *COLUMNS, "r2"])
-        for seed in ROWS:
+        for seed in DRAWN:
             for config in draws(seed):
                 rows.writerow([seed, *(config[name] for name in COLUMNS), f"{score(config, seed):.6f}"])
 

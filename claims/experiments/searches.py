@@ -5,7 +5,7 @@ configuration is fitted once a session, and a study of 120 trials serves the sma
 studies run our samplers on the interpolated problem of a data set.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -31,24 +31,20 @@ FOUR = Space({**THREE.parameters, "max_features": Float(0.5, 1.0)})
 SIX = Space({**FOUR.parameters, "min_samples_leaf": Int(1, 8), "min_samples_split": Int(2, 16)})
 SPACES = {"three": THREE, "four": FOUR, "six": SIX}
 
-GRID_THREE = Grid(
-    {
-        "learning_rate": [0.02, 0.05, 0.11, 0.25],
-        "max_depth": [2, 3, 4, 5],
-        "subsample": [0.6, 0.75, 0.9, 1.0],
-    }
-)
-GRID_SIX = Grid(
-    {
-        "learning_rate": [0.05, 0.25],
-        "max_depth": [2, 5],
-        "subsample": [0.6, 1.0],
-        "max_features": [0.5, 1.0],
-        "min_samples_leaf": [1, 8],
-        "min_samples_split": [2, 16],
-    }
-)
+GRID_THREE = Grid(friedman.AXES_THREE)
+GRID_SIX = Grid(friedman.AXES_SIX)
 GRIDS = {"three": GRID_THREE, "six": GRID_SIX}
+
+
+def inner_grid(shares: Sequence[float]) -> Grid:
+    """A grid over the six parameters with values at these shares of each range, instead of its ends."""
+    axes = {}
+    for name, parameter in SIX.parameters.items():
+        low, high = (float(parameter.coordinate(bound)) for bound in (parameter.low, parameter.high))
+        axes[name] = [parameter.value(low + share * (high - low)) for share in shares]
+    return Grid(axes)
+
+
 SAMPLERS: dict[str, Sampler] = {"random": RandomSearch(), "tpe": TPE(), "univariate tpe": TPE(multivariate=False)}
 
 
@@ -96,13 +92,12 @@ def study(sampler: Sampler, seed: int, trials: int, *, data: int = friedman.POST
 
 def curves(method: str, seeds: int, trials: int, data: int = friedman.POST_SEED, space: str = "four") -> np.ndarray:
     """Best score so far, seed by seed, (seeds, trials); methods with the same seed share their start-up trials."""
-    return _curves(method, int(seeds), int(trials), data, space)
+    return np.array([_curve(method, seed, int(trials), data, space) for seed in range(int(seeds))])
 
 
 @cache
-def _curves(method: str, seeds: int, trials: int, data: int, space: str) -> np.ndarray:
-    runs = [study(SAMPLERS[method], seed, trials, data=data, space=SPACES[space]) for seed in range(seeds)]
-    return np.array([run.best_so_far() for run in runs])
+def _curve(method: str, seed: int, trials: int, data: int, space: str) -> list[float]:
+    return study(SAMPLERS[method], seed, trials, data=data, space=SPACES[space]).best_so_far()
 
 
 def best(method: str, seeds: int, trials: int, data: int = friedman.POST_SEED, space: str = "four") -> np.ndarray:

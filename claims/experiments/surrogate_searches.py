@@ -1,6 +1,6 @@
 """Searches of the Bayesian-optimisation post: its own on real fits, and the forest surrogate on interpolated problems.
 
-A forest of 60 trees takes about 40 ms a trial, so every study here runs once a session.
+A forest of 60 trees takes about 20 ms a trial, so every study here runs once a session.
 """
 
 from functools import cache
@@ -65,8 +65,13 @@ def real_box_random(seed: int, trials: int = 50) -> Study:
 
 
 @cache
-def real_optuna(sampler: str, seed: int, trials: int = BUDGETS[-1]) -> list[float]:
+def real_optuna(sampler: str, seed: int) -> list[float]:
     """Best score after each trial of the post's Optuna study; the smaller budgets are its prefixes."""
+    return [float(value) for value in np.maximum.accumulate(real_scores(sampler, seed, BUDGETS[-1]))]
+
+
+def real_scores(sampler: str, seed: int, trials: int) -> list[float]:
+    """Scores of the first trials of the post's Optuna study."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -83,18 +88,51 @@ def real_optuna(sampler: str, seed: int, trials: int = BUDGETS[-1]) -> list[floa
         )
 
     study.optimize(objective, n_trials=trials)
-    return [float(value) for value in np.maximum.accumulate([trial.value for trial in study.trials])]
+    return [float(trial.value) for trial in study.trials]
 
 
 # --- the interpolated problem --------------------------------------------------------------------------------------
 
 
-def fit(points: Floats, values: Floats) -> Prediction:
-    """The post's forest, fitted without scikit-learn's checks of its parameters, which take a third of the time."""
-    from sklearn import config_context
+class QuickForest:
+    """The post's forest without the library's work around its trees: the same 60 trees in half the time.
 
-    with config_context(skip_parameter_validation=True):
-        return tree_spread(forest)(points, values)
+    bayes.ucb-rule holds its predictions against the library's own forest.
+    """
+
+    def __init__(self) -> None:
+        self.estimators_: list[QuickTree] = []
+
+    def fit(self, X: Floats, y: Floats) -> None:
+        """Each tree gets a seed of the forest's stream and a bootstrap sample from its own."""
+        from sklearn import config_context
+        from sklearn.tree import DecisionTreeRegressor
+
+        rows, stream = X.astype(np.float32), np.random.RandomState(0)
+        with config_context(skip_parameter_validation=True, assume_finite=True):
+            for _ in range(60):
+                seed = stream.randint(np.iinfo(np.int32).max)
+                drawn = np.random.RandomState(seed).randint(0, len(rows), len(rows))
+                weights = np.bincount(drawn, minlength=len(rows)).astype(float)
+                tree = DecisionTreeRegressor(min_samples_leaf=2, max_features=1.0, random_state=seed)
+                self.estimators_.append(QuickTree(tree.fit(rows, y, weights, check_input=False).tree_))
+
+
+class QuickTree:
+    """A fitted tree that does not check what it is asked about."""
+
+    def __init__(self, tree: Any) -> None:
+        self._tree = tree
+
+    def predict(self, X: Floats) -> Floats:
+        """Predictions, (n, d) -> (n,)."""
+        answers: Floats = self._tree.predict(X.astype(np.float32))[:, 0]
+        return answers
+
+
+def fit(points: Floats, values: Floats) -> Prediction:
+    """The post's forest, quickly."""
+    return tree_spread(QuickForest)(points, values)
 
 
 @cache

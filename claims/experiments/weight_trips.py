@@ -47,10 +47,11 @@ def trip_times(seed: int, batches: Sequence[int]) -> dict[str, Any]:
 
     Returns:
         `trip_s`: by batch size; `read_share`: bytes a second of a one-token trip over what this machine reads at most;
+        `read_bytes_per_s`, `product_flops_per_s`: those ceilings, of reading and of a product of matrices;
         `small_s`: seconds of as many operations on tables that the second-level cache holds; `half_s`: of a one-token
         trip through half of the tables; `float64_s`: of a one-token trip where all is float64.
     """
-    from implementations.inference.bandwidth import ReadCeiling
+    from implementations.inference.bandwidth import ProductCeiling, ReadCeiling
 
     rng = np.random.default_rng(seed)
     big = tables()
@@ -65,15 +66,18 @@ def trip_times(seed: int, batches: Sequence[int]) -> dict[str, Any]:
         "float64": _bound(one.astype(np.float64), wide),
     }
     seconds: dict[str, list[float]] = {name: [] for name in work}
-    ceiling = ReadCeiling(sum(table.nbytes for table in big))
+    ceiling, peak = ReadCeiling(sum(table.nbytes for table in big)), ProductCeiling((max(batches), ROWS, COLUMNS))
     for _ in range(ROUNDS):
         ceiling.round()
+        peak.round()
         for name, call in work.items():
             seconds[name].append(_timed(call))
     middle = {name: median(found) for name, found in seconds.items()}
     return {
         "trip_s": {str(batch): middle[str(batch)] for batch in batches},
         "read_share": sum(table.nbytes for table in big) / min(seconds["1"]) / ceiling.bytes_per_s,
+        "read_bytes_per_s": ceiling.bytes_per_s,
+        "product_flops_per_s": peak.flops_per_s,
         "small_s": middle["small"],
         "half_s": middle["half"],
         "half_float64_s": middle["float64"],

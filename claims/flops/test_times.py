@@ -52,9 +52,13 @@ def test_a_longer_cache_takes_longer(evidence, part_times):
         evidence.above(totals_ms(runs, longer), totals_ms(runs, shorter), paired=True, label=label)
 
 
-@claim("flops.notebook-two-thirds-time")
+@claim(
+    "flops.notebook-two-thirds-time",
+    expect="refuted",
+    because="51 percent of the time for 54.6 of the operations: read as tables are, the cache costs what its bytes do",
+)
 def test_the_caches_share_of_the_time(evidence, part_times, small_token):
-    """Its share of the time in a long conversation, one a process, against one half and its share of the work."""
+    """Its share of the time in a long conversation, one a process, against a half and its share of the work."""
     runs, notes = part_times(int(evidence.given("processes"))), int(evidence.given("notes"))
     counts = small_token(notes)
     work = counts["cache"] / sum(counts.values())

@@ -34,6 +34,8 @@ def test_totals_at_three_lengths(evidence, small_token):
 def test_shares_of_the_cache(evidence, small_token):
     """The cache's share of the operations of one token as they run."""
     counts = [small_token(int(notes)) for notes in evidence.given("notes")]
+    for part in counts[0]:
+        evidence.keep(f"operations of {part}", [one[part] for one in counts])
     evidence.figure("share_pct", [100 * one["cache"] / sum(one.values()) for one in counts])
 
 

@@ -61,7 +61,11 @@ def test_sharing_raises_the_rate(evidence, trips):
 def test_the_rate_rises_with_the_batch(evidence, trips):
     """Operations a second over batches doubling from 1 to 256, a curve a process."""
     batches = [int(batch) for batch in evidence.given("batches")]
-    evidence.trend([[gflop_per_s(run, batch) for batch in batches] for run in measured(evidence, trips)], "rises")
+    runs = measured(evidence, trips)
+    evidence.keep("operations a byte", [batch / 2 for batch in batches])  # two a weight of four bytes, and a token
+    evidence.keep("memory, GB/s", [run["read_bytes_per_s"] / 1e9 for run in runs])
+    evidence.keep("products, GFLOP/s", [run["product_flops_per_s"] / 1e9 for run in runs])
+    evidence.trend([[gflop_per_s(run, batch) for batch in batches] for run in runs], "rises")
 
 
 @claim("flops.single-token-memory-bound")

@@ -9,3 +9,11 @@ def searches():
     from claims.experiments import searches
 
     return searches
+
+
+@pytest.fixture(scope="session")
+def canaries():
+    """The slow claims at their smallest."""
+    from claims.experiments import search_canaries
+
+    return search_canaries

@@ -44,6 +44,7 @@ def test_every_random_trial_has_its_own_rate(evidence, searches):
     ]
     evidence.figure("distinct_rates", [len({config["learning_rate"] for config in one}) for one in drawn])
     evidence.figure("distinct_depths", [len({config["max_depth"] for config in one}) for one in drawn])
+    evidence.figure("canary_first_draw", list(drawn[0][0].values()))
 
 
 @claim("grid.grid-resolution-observed")

@@ -131,6 +131,8 @@ def test_graph_misses_hold_more_of_all_time_than_of_the_tail(evidence, ladder, v
 @claim("itl.histogram-run4")
 def test_histogram_of_the_baseline(evidence, ladder):
     """Gaps by length in the baseline run of seed 4, beside the post's."""
+    for cause, counts in ladder[FIRST][3]["histogram"].items():
+        evidence.keep(f"gaps by length, {cause}", counts)
     _histogram(evidence, ladder[FIRST][3])
 
 

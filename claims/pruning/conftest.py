@@ -17,3 +17,11 @@ def false_kills(sweep):
     from claims.experiments.prunings import false_kills
 
     return lambda data_sets: sweep(false_kills, range(data_sets))
+
+
+@pytest.fixture(scope="session")
+def canaries():
+    """The slow claims at their smallest."""
+    from claims.experiments import search_canaries
+
+    return search_canaries

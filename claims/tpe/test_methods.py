@@ -10,7 +10,7 @@ from runtwice import claim
 @claim(
     "tpe.random-decent",
     expect="undecided",
-    because="0.0002 [-0.0050, 0.0055] ahead of a grid of 32",
+    because="0.0014 [-0.0028, 0.0053] ahead of a grid of 32; 160 more data sets would decide",
 )
 def test_random_search_against_a_grid_and_against_hand_typed_values(evidence, searches):
     """Mean best of thirty random trials against 32 grid trials over five parameters and against one typed setting."""
@@ -236,7 +236,7 @@ def test_categories_for_a_process_and_for_tpe(evidence, searches):
 @claim(
     "tpe.right-tradeoff",
     expect="refuted",
-    because="a Gaussian process ends 0.0015 [0.0001, 0.0027] above TPE at thirty trials",
+    because="a Gaussian process ends 0.0019 [0.0000, 0.0038] above TPE at thirty trials",
 )
 def test_tpe_against_the_other_methods_at_thirty_trials(evidence, searches):
     """Mean best over seeds and data sets: TPE against random search, a quasi-random sequence and a process."""
@@ -265,11 +265,7 @@ def test_tpe_against_the_other_methods_at_thirty_trials(evidence, searches):
     evidence.above(tpe, modelled, paired=True, label="Gaussian process")
 
 
-@claim(
-    "tpe.beats-random",
-    expect="undecided",
-    because="ahead on four problems of five; 0.147 [-0.016, 0.308] on the mixed one, 40 more seeds would decide",
-)
+@claim("tpe.beats-random")
 def test_tpe_against_random_search_at_thirty_trials(evidence, toys, searches):
     """Best loss of thirty trials, one pair a seed, on five problems of five to ten parameters."""
     from implementations.search.study import Study

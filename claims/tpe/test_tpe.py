@@ -21,6 +21,7 @@ def test_random_trials_ignore_their_results(evidence, toys, searches):
 
     theirs = [toys.optuna_trials("RandomSampler", 0, loss, trials) for loss in (toys.mixed_loss, noise)]
     evidence.identical(*theirs, label="Optuna")
+    evidence.figure("canary_thirtieth", theirs[0][trials - 1]["x"])
     ours = [_configs(toys.MIXED, searches.SAMPLERS["random"], loss, trials) for loss in (toys.mixed_loss, noise)]
     evidence.identical(*ours, label="ours")
 

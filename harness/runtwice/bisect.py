@@ -183,13 +183,13 @@ class Bisection:
         both = [name for name, pair in circumstances.changed(versions.old, versions.new).items() if None not in pair]
         if not both:
             raise BisectError(f"{self._id}: {_unexplained(old, new)}")
-        good = self._seen(self._recipe({}, versions.old), f"as in {old.path.name}")
-        bad = self._seen(self._recipe({}, versions.new), f"as in {new.path.name}")
+        good = self._seen(self._recipe({}, versions.old, strict=True), f"as in {old.path.name}")
+        bad = self._seen(self._recipe({}, versions.new, strict=True), f"as in {new.path.name}")
         followed = self._ends(good, bad, old.path.name, new.path.name)
         imported = (before["fingerprint"].get("distributions") or {}).keys()
         present = {*good.distributions, *bad.distributions}
         candidates = sorted((name for name in both if name in present), key=lambda name: (name not in imported, name))
-        self._say(f"{self._id}: {len(candidates)} packages changed: {', '.join(candidates)}")
+        self._say(f"{self._id}: changed packages: {', '.join(candidates)}")
         try:
             culprits = smallest(candidates, partial(self._of_subset, followed, versions))
         except Undecided as stopped:
@@ -233,7 +233,7 @@ class Bisection:
             faults[index] = _fault(seen[index])
             return found
 
-        self._say(f"{len(row) - 2} releases between the ends, at most {tries_left(len(row) - 2)} steps")
+        self._say(f"releases between the ends: {len(row) - 2}, at most {tries_left(len(row) - 2)} more steps")
         place = first_bad(len(row), outcome)
         return self._found(followed, package, row, place, seen, faults)
 
@@ -299,13 +299,14 @@ class Bisection:
         one, other = good.row or {}, bad.row or {}
         return target.between(one, other, self._figure)
 
-    def _recipe(self, pins: Mapping[str, str], holds: Mapping[str, str]) -> Recipe:
+    def _recipe(self, pins: Mapping[str, str], holds: Mapping[str, str], *, strict: bool = False) -> Recipe:
         roots = (*self._oracle.asked.requirements, *self._extra)
         named = {canonicalize_name(Requirement(extra).name) for extra in self._extra}
         return Recipe(
             roots,
             pins,
             {name: version for name, version in holds.items() if name not in {*circumstances.UNREMARKABLE, *named}},
+            strict,
         )
 
     def _mixed(self, versions: _Versions, later: frozenset[str]) -> Recipe:
@@ -314,7 +315,7 @@ class Bisection:
         What only the later ledger has comes along where it is asked for.
         """
         pins = {name: versions.new[name] for name in later}
-        return replace(self._recipe(pins, {**versions.new, **versions.old, **pins}), strict=True)
+        return self._recipe(pins, {**versions.new, **versions.old, **pins}, strict=True)
 
     def _answer(self, found: list[Found]) -> Answer:
         seconds = time.monotonic() - self._begin

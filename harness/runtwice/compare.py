@@ -217,12 +217,16 @@ def _verdict(before: Row, after: Row, timed: bool, chance: _Chance) -> Iterator[
     if before["verdict"] == after["verdict"]:
         return
     statistical = before["statistic"] is not None and after["statistic"] is not None
-    p_value = chance() if statistical else None
+    judged = Verdict.ERROR not in (before["verdict"], after["verdict"])
+    p_value = chance() if statistical or (timed and judged) else None
     yield Change(before["id"], Kind.VERDICT, before["verdict"], after["verdict"], timed=timed, p_value=p_value)
 
 
 def _effect(before: Row, after: Row, margin: float, timed: bool, chance: _Chance) -> Iterator[Change]:
-    """An effect or ratio whose intervals have no point in common; closer than the margin, ratios are the same."""
+    """An effect or ratio whose intervals have no point in common; closer than the margin, ratios are the same.
+
+    A timed effect that is no ratio hangs on the machine's hour; what there is to say of it, its verdict says.
+    """
     one, other = _interval(before), _interval(after)
     if one is None or other is None or before["verb"] != after["verb"]:
         return
@@ -230,6 +234,8 @@ def _effect(before: Row, after: Row, margin: float, timed: bool, chance: _Chance
         return
     old, new = before["statistic"]["value"], after["statistic"]["value"]
     is_ratio = before["verb"] == "ratio"
+    if timed and not is_ratio:
+        return
     if is_ratio and (min(old, new) <= 0 or abs(math.log(new / old)) <= margin):
         return
     yield Change(
@@ -275,7 +281,8 @@ def _shift(id_: str, figure: Mapping[str, Any], other: Mapping[str, Any]) -> Shi
     if figure["measured"] == other["measured"]:
         return None
     try:
-        return shift(figure["name"], figure["measured"], other["measured"], parse(other["printed"], id_))
+        printed = parse(other["printed"], id_)
+        return shift(figure["name"], figure["measured"], other["measured"], printed, *(other.get("tolerance") or ()))
     except ClaimError:  # a figure that no data file could hold
         return Shift()
 

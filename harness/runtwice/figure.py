@@ -182,7 +182,8 @@ class Shift:
 
     Attributes:
         by: The difference, later minus earlier; None where words changed, or the number of values.
-        units: The same in units of the last printed place; None for words and for stated numbers.
+        units: The same in units of the last printed place, or of the tolerance of a stated number; None for words, and
+            for a stated number without tolerance.
     """
 
     by: float | None = None
@@ -190,12 +191,21 @@ class Shift:
 
     @property
     def is_visible(self) -> bool:
-        """True where it amounts to half a unit of the last printed place or more; words always do."""
+        """True where it amounts to half a unit or more; what has no unit always does."""
         return self.units is None or abs(self.units) >= _HALF
 
 
-def shift(name: str, before: Any, after: Any, printed: Printed) -> Shift | None:
-    """How a figure measured twice has moved, or None where both are the same to the last bits of a float."""
+def shift(name: str, before: Any, after: Any, printed: Printed, abs_: float = 0.0, rel: float = 0.0) -> Shift | None:
+    """How a figure measured twice has moved, or None where both are the same to the last bits of a float.
+
+    Args:
+        name: The figure.
+        before: What was measured first.
+        after: What was measured then.
+        printed: The figure as printed.
+        abs_: Its tolerance, which only a stated number is told in units of: any other has its last place.
+        rel: The same as a fraction.
+    """
     if before == after:
         return None
     try:
@@ -209,7 +219,8 @@ def shift(name: str, before: Any, after: Any, printed: Printed) -> Shift | None:
                 return Shift()
         elif not math.isclose(_number(name, earlier), _number(name, later), rel_tol=1e-12):
             by = float(later) - float(earlier)
-            found.append(Shift(by, by / text.resolution if text.resolution else None))
+            unit = text.resolution or max(abs_, rel * abs(text))
+            found.append(Shift(by, by / unit if unit else None))
     return max(found, key=lambda one: abs(one.units or one.by or 0.0), default=None)
 
 

@@ -35,7 +35,7 @@ GOOD = FOLDER / "good.json"
 PINNED = "torch"
 RUN_TIMEOUT_S = 6 * 3600.0
 
-Page = Callable[[Ledger, Path], None]
+Page = Callable[[Ledger, Path, Path], None]
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Nightly:
         torch: Whether torch moves too.
         bisections: How many breaks are bisected at most.
         builder: Builds the environments.
-        page: Writes a page of a ledger into a folder; None where nothing draws one.
+        page: Writes the pages of a ledger into a folder, given that of the claims; None where nothing draws one.
         say: Told what is going on.
     """
 
@@ -228,7 +228,7 @@ class Nightly:
         if night.comparison is not None:
             (folder / "diff.json").write_text(comparison_formats.as_json(night.comparison), encoding="utf-8")
         if self._page is not None:
-            self._page(tonight, folder)
+            self._page(tonight, folder, self._root / "claims")
 
     def _move_forward(self, night: Night, reference: Ledger | None, path: Path) -> None:
         """The ledger becomes the last good one, unless something broke or it has fewer claims than the last had."""
@@ -299,7 +299,7 @@ def _recipe(needs: Iterable[str], found: Ledger) -> Recipe:
     """The environment of a ledger, as far as its claims need it."""
     holds = dict(found.block["environment"].get("distributions") or {})
     holds = {name: version for name, version in holds.items() if name not in circumstances.UNREMARKABLE}
-    return Recipe((*core_requirements(), *needs), {}, holds)
+    return Recipe((*core_requirements(), *needs), {}, holds, strict=True)
 
 
 def _name(requirement: str) -> str:

@@ -28,6 +28,7 @@ from runtwice.sandbox import Builder, Recipe, Sandbox, Say, cache_folder, core_r
 
 STEP_TIMEOUT_S = 3600.0
 # Imported before pytest puts the project's own paths first: a project may hold another release of this package.
+_EARLY = "ignore:Module already imported"
 _RUNNER = "import sys, runtwice, pytest; sys.exit(pytest.main(sys.argv[1:]))"
 _SOURCES = (".py", ".toml", ".csv", ".json")
 
@@ -185,7 +186,19 @@ def run_claims(
         timeout_s: When to give up; the journal of what was judged stays.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    options = ["--rootdir", str(root), "-p", "runtwice.plugin", "-p", "no:cacheprovider", "--ledger", str(path), "-q"]
+    options = [
+        "--rootdir",
+        str(root),
+        "-p",
+        "runtwice.plugin",
+        "-p",
+        "no:cacheprovider",
+        "--ledger",
+        str(path),
+        "-q",
+        "-W",
+        _EARLY,
+    ]
     command = [str(sandbox.python), "-c", _RUNNER, *options, *arguments]
     threads = {name: os.environ.get(name, "1") for name in THREAD_VARIABLES}
     environment = {**os.environ, **threads, "PYTHONPATH": str(own_source()), "PYTHONNOUSERSITE": "1"}

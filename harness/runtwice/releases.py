@@ -37,7 +37,12 @@ class Answer:
     @property
     def is_unreached(self) -> bool:
         """True where pip reached no index."""
-        return self.code != 0 and bool(_UNREACHED.search(self.err))
+        return self.code != 0 and self.lost_an_index
+
+    @property
+    def lost_an_index(self) -> bool:
+        """True where an index did not answer, whatever another one gave."""
+        return bool(_UNREACHED.search(self.err))
 
     @property
     def fault(self) -> str:
@@ -77,8 +82,10 @@ def released(package: str, *, pre: bool = False) -> tuple[Version, ...]:
     options = ["--only-binary", ":all:", "--retries", "1", *(["--pre"] if pre else [])]
     answer = pip("index", "versions", checked_name(package), *options)
     listed = re.search(r"^Available versions: (.+)$", answer.out, flags=re.MULTILINE)
-    if answer.is_unreached and not listed:
-        raise ReleaseError(f"the package index cannot be reached to look for {package}: {answer.fault}")
+    if answer.lost_an_index:
+        # Of a list with a part missing, the first and last release of anything would be made up.
+        why = f"`pip index versions {package}` says more"
+        raise ReleaseError(f"the package index cannot be reached to look for {package}; {why}")
     if not listed:
         raise ReleaseError(f"no package {package!r} with a wheel for this Python: {answer.fault}")
     versions = {Version(text) for text in re.split(r",\s*", listed[1].strip())}

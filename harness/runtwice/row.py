@@ -49,7 +49,12 @@ def build(
         "as_declared": as_declared(conclusion, declared),
         "statistic": conclusion.statistic(),
         "figures": [
-            {**vars(one), "agreement": one.agreement.value, "printed": as_printed(one.printed)}
+            {
+                **vars(one),
+                "agreement": one.agreement.value,
+                "printed": as_printed(one.printed),
+                "tolerance": _bounds(claim, one.name),
+            }
             for one in measured.comparisons
         ],
         "samples": measured.samples,
@@ -64,6 +69,11 @@ def build(
     }
     plain: dict[str, Any] = finite(row)
     return plain
+
+
+def _bounds(claim: Claim, name: str) -> list[float] | None:
+    found = claim.tolerance_of(name)
+    return None if found is None else [found.abs, found.rel]
 
 
 def is_noisy(found: Mapping[str, Any]) -> bool:

@@ -42,9 +42,8 @@ class Recipe:
     """What an environment is to contain.
 
     Attributes:
-        roots: Requirements whose presence the experiment needs.
-        pins: Exact versions that make this environment what it is; never given up, whatever the roots ask of the same
-            packages.
+        roots: Requirements whose presence the experiment needs; which version, pins and holds say first.
+        pins: Exact versions that make this environment what it is; never given up.
         holds: Versions that everything else is to have. Where they cannot all be had together, those of the roots are
             tried alone, and then none; `Sandbox.held` says which it was.
         strict: Whether the holds of the roots may not be given up either.
@@ -162,9 +161,7 @@ class Builder:
         target.mkdir(parents=True)
         listed = target / "constraints.txt"
         listed.write_text("".join(f"{name}=={version}\n" for name, version in sorted(constraints.items())), "utf-8")
-        pinned = {canonicalize_name(name) for name in recipe.pins}
-        wanted = [root for root in recipe.roots if canonicalize_name(Requirement(root).name) not in pinned]
-        wanted += [f"{name}=={version}" for name, version in recipe.pins.items()]
+        wanted = _wanted(recipe, constraints)
         if uv := shutil.which("uv"):
             try:
                 _by_uv(uv, target, listed, wanted)
@@ -174,6 +171,14 @@ class Builder:
                 self._say(f"uv: {error}; trying pip")
                 shutil.rmtree(target / "venv", ignore_errors=True)
         _by_pip(target, listed, wanted)
+
+
+def _wanted(recipe: Recipe, constraints: Mapping[str, str]) -> list[str]:
+    """What to ask for: of what is constrained only the name, since another version may be the point."""
+    names = {root: str(canonicalize_name(Requirement(root).name)) for root in recipe.roots}
+    roots = [names[root] if names[root] in constraints else root for root in recipe.roots]
+    pins = [f"{name}=={version}" for name, version in _canonical(recipe.pins).items()]
+    return [*dict.fromkeys(root for root in roots if root not in _canonical(recipe.pins)), *pins]
 
 
 def _by_uv(uv: str, target: Path, listed: Path, wanted: list[str]) -> None:

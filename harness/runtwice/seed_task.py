@@ -36,7 +36,7 @@ class SeedTask:
         function: The function's name in it.
         path: The module's file, from the project's root.
         code: Hash of that module and what it reaches.
-        versions: Of Python and of the distributions they import.
+        circumstances: Versions of Python and of the distributions they import, and the threads of BLAS.
         seed: The seed.
     """
 
@@ -44,7 +44,7 @@ class SeedTask:
     function: str
     path: PurePosixPath
     code: str
-    versions: Mapping[str, str]
+    circumstances: Mapping[str, str]
     seed: int
 
 
@@ -59,8 +59,8 @@ def tasks_of(root: Path, function: Callable[[int], Any], seeds: Iterable[int]) -
         raise EvidenceError(f"sweep({function.__qualname__}): {path} is not below {root}, so no worker can be sent it")
     sources = fingerprint.sources_of_module(root, path)
     relative = PurePosixPath(path.relative_to(root).as_posix())
-    code, versions = fingerprint.code_of_sources(sources), _versions(root, sources)
-    return [SeedTask(function.__module__, function.__qualname__, relative, code, versions, seed) for seed in seeds]
+    code, around = fingerprint.code_of_sources(sources), _circumstances(root, sources)
+    return [SeedTask(function.__module__, function.__qualname__, relative, code, around, seed) for seed in seeds]
 
 
 def run(task: SeedTask) -> dict[str, Any]:
@@ -91,10 +91,10 @@ def _loaded(task: SeedTask) -> Callable[[int], Any]:
     for file, source in sources.items():
         if _met.setdefault(file, source) != source:
             raise _refused(f"{file.relative_to(root)} has changed since the worker loaded it; restart the worker")
-    here = _versions(root, sources)
-    for name, version in task.versions.items():
-        if here.get(name) != version:
-            raise _refused(f"{name} is {here.get(name, 'missing')} there and {version} in this run; install the same")
+    here = _circumstances(root, sources)
+    for name, wanted in task.circumstances.items():
+        if here.get(name) != wanted:
+            raise _refused(f"{name} is {here.get(name, 'missing')} there and {wanted} in this run; make it the same")
     function: Callable[[int], Any] = getattr(importlib.import_module(task.module), task.function)
     return function
 
@@ -113,8 +113,11 @@ def _found(task: SeedTask) -> Path:
     return path
 
 
-def _versions(root: Path, sources: Mapping[Path, str]) -> dict[str, str]:
-    return {"python": platform.python_version(), **fingerprint.versions_of_sources(root, sources)}
+def _circumstances(root: Path, sources: Mapping[Path, str]) -> dict[str, str]:
+    # Sums on another number of threads may differ in their last bits.
+    threads = os.environ.get("OMP_NUM_THREADS", "1")
+    versions = fingerprint.versions_of_sources(root, sources)
+    return {"python": platform.python_version(), "OMP_NUM_THREADS": threads, **versions}
 
 
 def _refused(why: str) -> EvidenceError:

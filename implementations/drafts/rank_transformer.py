@@ -233,4 +233,4 @@ def network_log_odds(network: RankTransformer, heroes: Whole, bracket: Whole, ba
             network(torch.from_numpy(heroes[i : i + batch]), torch.from_numpy(bracket[i : i + batch]))
             for i in range(0, len(heroes), batch)
         ]
-    return torch.cat(parts).double().numpy()
+    return torch.cat(parts).double().numpy()  # type: ignore[no-any-return]

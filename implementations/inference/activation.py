@@ -12,7 +12,7 @@ import numpy as np
 from implementations.inference.float32 import Float32Array
 
 EPSILON = 1e-5
-BLOCK = 1 << 15  # elements worked on at a time: they and their copy stay in the second-level cache
+BLOCK = 1 << 16  # elements worked on at a time: they and their copy stay in the second-level cache
 # Python floats: they leave float32 alone.
 LINEAR = -2 * math.sqrt(2 / math.pi)
 CUBIC = 0.044715 * LINEAR
@@ -28,11 +28,14 @@ def normalised(x: Float32Array) -> Float32Array:
         A new array (n, w).
     """
     share = 1 / x.shape[-1]
-    centred: Float32Array = x - x.sum(axis=-1, keepdims=True) * share
-    variance = (centred * centred).sum(axis=-1, keepdims=True) * share
-    variance += EPSILON
-    centred /= np.sqrt(variance)
-    return centred
+    result = np.empty_like(x)
+    for top, bottom in _row_blocks(x):
+        rows, centred = x[top:bottom], result[top:bottom]
+        np.subtract(rows, rows.sum(axis=-1, keepdims=True) * share, out=centred)
+        variance = (centred * centred).sum(axis=-1, keepdims=True) * share
+        variance += EPSILON
+        centred /= np.sqrt(variance)
+    return result
 
 
 def gelu(x: Float32Array) -> Float32Array:

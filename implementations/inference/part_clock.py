@@ -1,5 +1,6 @@
 """Seconds by part: every moment between start and stop belongs to the part marked last.
 
+Follows: the post's stopwatch around each product, made without gaps, so that the parts add up to the whole.
 Leaves out: the cost of looking at the clock (about 50 ns a mark), which falls to the part that ends.
 """
 

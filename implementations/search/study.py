@@ -147,7 +147,8 @@ class Study:
             ValueError: the space cannot produce the configuration.
         """
         self.space.check(config)
-        self.trials.append(Trial(len(self.trials), dict(config)))
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in config.items()}
+        self.trials.append(Trial(len(self.trials), plain))
         return self.tell(len(self.trials) - 1, value)
 
     def report(self, number: int, step: int, value: float) -> bool:
@@ -244,7 +245,15 @@ class Study:
     # --- kept and resumed -----------------------------------------------------------------------------------------
 
     def dump(self) -> str:
-        """The trials as JSON, for `resume`."""
+        """The trials as JSON, for `resume`.
+
+        Raises:
+            ValueError: a choice of the space that JSON would give back as something else.
+        """
+        for name, parameter in self.space.parameters.items():
+            for choice in getattr(parameter, "choices", ()):
+                if not isinstance(choice, str | int | float | None):
+                    raise ValueError(f"choice {choice!r} of {name!r} cannot be kept; use texts, numbers or None")
         kept = {"space": self.space.describe(), "seed": self.seed, "sign": self._sign}
         return json.dumps({**kept, "trials": [asdict(trial) for trial in self.trials]})
 
@@ -252,17 +261,31 @@ class Study:
         """Take over the trials of an earlier study; those that were still running have failed.
 
         Raises:
-            ValueError: this study has trials of its own, or the other had another space, seed or direction.
+            ValueError: `dumped` is no kept study, this study has trials of its own, or the other had another space,
+                seed or direction, or a configuration that the space cannot produce.
         """
-        kept = json.loads(dumped)
+        kept = _parsed(dumped)
         own = json.loads(Study(self.space, self.sampler, seed=self.seed, maximise=self._sign < 0).dump())
         for name in ("space", "seed", "sign"):
             if kept[name] != own[name]:
                 raise ValueError(f"the kept study had another {name}: {kept[name]}, not {own[name]}")
         if self.trials:
             raise ValueError(f"this study has {len(self.trials)} trials of its own; resume into a fresh one")
-        self.trials = [_restored(row) for row in kept["trials"]]
+        trials = [_restored(row) for row in kept["trials"]]
+        for trial in trials:
+            self.space.check(trial.config)
+        self.trials = trials
         return self
+
+
+def _parsed(dumped: str) -> dict[str, Any]:
+    try:
+        kept = json.loads(dumped)
+    except ValueError as fault:
+        raise ValueError(f"this is no kept study ({fault}); give what `dump` returned") from None
+    if not isinstance(kept, dict) or not {"space", "seed", "sign", "trials"} <= set(kept):
+        raise ValueError(f"this is no kept study ({dumped[:40]!r}); give what `dump` returned")
+    return kept
 
 
 def _restored(row: dict[str, Any]) -> Trial:

@@ -54,7 +54,10 @@ class Question:
         return target.request("POST", "chat/completions" if self.chat else "completions", body)
 
 
-@click.command("measure")
+@click.command(
+    "measure",
+    epilog="\b\nExample:\n  runtwice measure --base-url http://localhost:8000/v1 --requests 100 --rate 10",
+)
 @click.option("--base-url", required=True, help="Where the server is, as http://localhost:8000/v1.")
 @click.option("--requests", "count", type=click.IntRange(1), default=32, show_default=True, help="How many to time.")
 @click.option(

@@ -83,7 +83,7 @@ def test_a_night_of_fewer_claims_does_not_become_the_good_one(nights):
 
 def test_a_page_is_drawn_where_something_draws_one(nights):
     """It is given the night's ledger and its folder."""
-    night = nights("3", page=lambda found, folder: (folder / "index.html").write_text(found.completeness))
+    night = nights("3", page=lambda found, folder, claims: (folder / "index.html").write_text(found.completeness))
     assert (night.folder / "index.html").read_text() == "complete, 2 claims"
 
 

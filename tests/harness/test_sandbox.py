@@ -60,7 +60,7 @@ def test_an_environment_is_built_once(tmp_path, pip):
     found = Builder(tmp_path).build(RECIPE)
     ((constraints, arguments),) = pip.calls
     assert constraints == ["numpy==2.0.0", "optuna==5.0", "scipy==1.17"]
-    assert arguments[-2:] == ["optuna", "NumPy==2.0.0"]
+    assert arguments[-2:] == ["optuna", "numpy==2.0.0"]
     assert arguments[arguments.index("--only-binary") + 1] == ":all:"
     assert (found.held, "runtwice" in found.distributions) == ("all", False)
     assert Builder(tmp_path).build(RECIPE) == found
@@ -72,6 +72,13 @@ def test_versions_that_do_not_go_together_are_let_go_in_turn(tmp_path, pip):
     pip.answers = [CONFLICT, CONFLICT, Answer(0, "", "")]
     assert Builder(tmp_path).build(RECIPE).held == "none"
     assert [len(constraints) for constraints, _ in pip.calls] == [3, 2, 1]
+
+
+def test_a_held_version_comes_before_what_a_root_asks_of_it(tmp_path, pip):
+    """A claim that needs a later one is not run there, and says so; the environment is what it was asked to be."""
+    Builder(tmp_path).build(Recipe(("optuna>=5", "rich>=13"), {}, {"optuna": "4.8.0"}))
+    ((constraints, arguments),) = pip.calls
+    assert (constraints, arguments[-2:]) == (["optuna==4.8.0"], ["optuna", "rich>=13"])
 
 
 def test_what_does_not_install_at_all_leaves_nothing_behind(tmp_path, pip):

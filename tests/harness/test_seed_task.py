@@ -47,11 +47,11 @@ def test_a_task_gives_the_value_and_the_process(shop, tmp_path):
     assert found["process"]["pid"] == os.getpid()
 
 
-def test_a_task_names_file_code_and_versions(shop, tmp_path):
+def test_a_task_names_file_code_and_circumstances(shop, tmp_path):
     """Of the module and of what it reaches."""
     task = a_task(tmp_path, shop)
     assert (task.module, task.function, str(task.path)) == ("claims.sales", "sold", "claims/sales.py")
-    assert {"python", "numpy"} <= set(task.versions)
+    assert {"python", "numpy", "OMP_NUM_THREADS"} <= set(task.circumstances)
 
 
 def test_other_code_is_refused(shop, tmp_path):
@@ -75,10 +75,19 @@ def test_code_that_changed_since_it_was_loaded_is_refused(shop, tmp_path):
 def test_another_library_is_refused(shop, tmp_path):
     """The message names it with both versions."""
     task = a_task(tmp_path, shop)
-    with pytest.raises(EvidenceError, match=r"numpy is [\d.]+ there and 0.1 in this run; install the same"):
-        run(replace(task, versions={**task.versions, "numpy": "0.1"}))
+    with pytest.raises(EvidenceError, match=r"numpy is [\d.]+ there and 0.1 in this run; make it the same"):
+        run(replace(task, circumstances={**task.circumstances, "numpy": "0.1"}))
     with pytest.raises(EvidenceError, match=r"bumpy is missing there and 1\.0 in this run"):
-        run(replace(task, versions={**task.versions, "bumpy": "1.0"}))
+        run(replace(task, circumstances={**task.circumstances, "bumpy": "1.0"}))
+
+
+def test_another_number_of_threads_is_refused(shop, tmp_path, monkeypatch):
+    """Sums may differ in their last bits."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    task = a_task(tmp_path, shop)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    with pytest.raises(EvidenceError, match="OMP_NUM_THREADS is 2 there and 1 in this run"):
+        run(task)
 
 
 @pytest.mark.parametrize("module", ["claims.nowhere", "nowhere.at.all", "json"])

@@ -106,7 +106,7 @@ FLIPS = {
     ),
     "simpson": Flip(
         "scipy",
-        *("1.9.3", "1.10.1", "1.11.1", "1.11.4"),
+        *("1.10.0", "1.10.1", "1.11.1", "1.11.4"),
         "import numpy as np\nfrom scipy.integrate import simpson\n"
         'x = np.linspace(0, 1, 10)\nevidence.figure("integral", simpson(x**3, x=x))',
         'required.integral = "0.250343"\n',

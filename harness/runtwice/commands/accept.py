@@ -12,7 +12,7 @@ from runtwice.nightly import GOOD
 from runtwice.session import LOCAL
 
 
-@click.command()
+@click.command(epilog="\b\nExample:\n  runtwice accept grid.grid-deterministic --when 'scikit-learn>=1.9'")
 @click.argument("ids", nargs=-1, required=True, metavar="ID…")
 @click.option(
     "--ledger", "source", type=click.Path(path_type=Path), help=f"Where it was found (default: newest in {LOCAL})."

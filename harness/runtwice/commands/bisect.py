@@ -13,7 +13,10 @@ from runtwice.errors import BisectError, UnknownClaim
 from runtwice.sandbox import Builder
 
 
-@click.command()
+@click.command(
+    epilog="\b\nExample:\n  runtwice bisect grid.grid-deterministic --from old.json --to new.json\n"
+    "  runtwice bisect tpe.tpe-has-memory --package optuna --good 3.4.1 --bad 5.0.0"
+)
 @click.argument("id")
 @click.option(
     "--from", "old", type=click.Path(path_type=Path), metavar="LEDGER", help="Where the claim was as it should be."

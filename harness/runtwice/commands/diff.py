@@ -12,7 +12,7 @@ from runtwice.compare import compare
 from runtwice.comparison_formats import FORMATS
 
 
-@click.command()
+@click.command(epilog="\b\nExample:\n  runtwice diff old.json new.json --format markdown")
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
 @click.option(

@@ -12,7 +12,7 @@ from runtwice.errors import LedgerError
 from runtwice.history import History, read, write_csv
 
 
-@click.command()
+@click.command(epilog="\b\nExample:\n  runtwice history reports/nightly --csv claims.csv --plot claims.svg")
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--claim", "globs", multiple=True, metavar="GLOB", help="Only matching ids (repeatable).")
 @click.option(

@@ -14,7 +14,7 @@ from runtwice.nightly import FOLDER, Nightly, Page, Selection
 from runtwice.oracle import project_root
 
 
-@click.command()
+@click.command(epilog="\b\nExample:\n  runtwice nightly --claim 'grid.*' --out reports/nightly")
 @click.option(
     "--tier", type=click.Choice(TIERS), default="standard", show_default=True, help="Run claims up to this tier."
 )

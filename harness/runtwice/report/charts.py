@@ -149,8 +149,8 @@ def _ranges(axes: Axes, plot: Plot, data: Data) -> None:
         one = _series(data, units, numeric=False, offset=(i - (len(data.series) - 1) / 2) * step)
         colour = _SERIES[i % 8]
         axes.vlines(one.places, one.low, one.high, color=colour, linewidth=2.2, alpha=0.45)
-        width, marker = 1.0 if plot.connected else 0.0, _MARKERS[i % 8]
-        axes.plot(one.places, one.middle, marker=marker, markersize=5, linewidth=width, color=colour, label=name)
+        joined, marker = float(plot.connected), _MARKERS[i % 8]
+        axes.plot(one.places, one.middle, color=colour, marker=marker, markersize=5, linewidth=joined, label=name)
         axes.plot(*np.reshape(one.ticks, (-1, 2)).T, linestyle="", marker="_", markersize=5, color=colour)
 
 

@@ -41,10 +41,11 @@ def slow_odds(one, heroes, bracket):
     return total
 
 
+@pytest.mark.seeded
 @pytest.mark.parametrize("pair_slope_sd", [0.0, 0.03])
-def test_log_odds_are_the_sum_of_their_terms(pair_slope_sd):
+def test_log_odds_are_the_sum_of_their_terms(pair_slope_sd, seed):
     """Strengths, ten synergies a side and twenty-five counters, with pairs that drift and that do not."""
-    one, found = drafts(60, pair_slope_sd=pair_slope_sd)
+    one, found = drafts(60, seed, pair_slope_sd=pair_slope_sd)
     slow = [slow_odds(one, *match) for match in zip(found.heroes, found.bracket)]
     np.testing.assert_allclose(found.log_odds, slow, atol=1e-12)
 

@@ -1,13 +1,15 @@
 """Asking, telling, failing, growing, keeping and resuming."""
 
+import json
 import math
 
+import numpy as np
 import pytest
 
 from implementations.search.grid import Grid
 from implementations.search.median_pruner import MedianPruner
 from implementations.search.random_search import RandomSearch
-from implementations.search.space import Float, Int, Space
+from implementations.search.space import Categorical, Float, Int, Space
 from implementations.search.study import State, Study
 from implementations.search.tpe import TPE
 
@@ -118,6 +120,35 @@ def test_resuming_something_else_is_refused(other, what):
     """Another space, seed or direction, or a study that has begun."""
     with pytest.raises(ValueError, match=what):
         other().resume(study().run(loss, 3).dump())
+
+
+@pytest.mark.parametrize("dumped", ["", "no JSON", "[]", '{"trials": []}'])
+def test_resuming_what_is_no_study_is_refused(dumped):
+    """Text that `dump` did not write."""
+    with pytest.raises(ValueError, match="no kept study"):
+        study().resume(dumped)
+
+
+def test_resuming_an_impossible_trial_is_refused():
+    """A file edited by hand leaves no trial behind."""
+    one, kept = study(), json.loads(study().run(loss, 1).dump())
+    kept["trials"][0]["config"]["k"] = 77
+    with pytest.raises(ValueError, match="k = 77 lies outside"):
+        one.resume(json.dumps(kept))
+    assert one.trials == []
+
+
+def test_choices_that_json_would_change_are_not_kept():
+    """A pair would come back as a list."""
+    with pytest.raises(ValueError, match=r"choice \(1, 2\) of 'layers'"):
+        Study(Space({"layers": Categorical(((1, 2), (3, 4)))}), RandomSearch()).dump()
+
+
+def test_a_trial_of_numpy_numbers_can_be_kept():
+    """Added values are kept as plain ones."""
+    one = study()
+    one.add({"x": np.float64(0.5), "k": np.int64(3)}, 1.0)
+    assert configs(study().resume(one.dump())) == [{"x": 0.5, "k": 3}]
 
 
 def test_a_trial_that_was_running_has_failed_after_resuming():

@@ -12,10 +12,11 @@ def case(seed=0, n=30, d=4, h=5):
     return two_layer(rng, d, h), X, (rng.random(n) < 0.4).astype(np.float32)
 
 
-def test_loss_and_gradients_are_autograds():
+@pytest.mark.seeded
+def test_loss_and_gradients_are_autograds(seed):
     """The same network in PyTorch, differentiated by it."""
     torch = pytest.importorskip("torch")
-    network, X, y = case()
+    network, X, y = case(seed)
     parameters = [torch.tensor(p, requires_grad=True) for p in network.parameters]
     hidden = torch.tanh(torch.from_numpy(X) @ parameters[0] + parameters[1])
     score = hidden @ parameters[2] + parameters[3]
