@@ -299,10 +299,10 @@ def _number(name: str, measured: Any) -> float:
 
 def _plain(value: Any) -> Any:
     """`value` as JSON would hold it: numpy scalars and arrays, fractions and iterators included."""
+    if hasattr(value, "tolist"):  # first: a numpy float is a float as well
+        return _plain(value.tolist())
     if isinstance(value, str | bool | int | float) or value is None:
         return value
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
     if isinstance(value, Real | Decimal):
         return float(value)
     if isinstance(value, Mapping):

@@ -219,3 +219,9 @@ def test_a_stated_number_that_moved_has_no_printed_places():
     """A number that was not rounded has no last place to count in."""
     comparison = compare("x", 101, parse("=100", "x"), None)
     assert (comparison.moved_by, comparison.moved_units) == (1.0, None)
+
+
+def test_numpy_numbers_in_a_list_are_kept_as_plain_ones():
+    """A ledger's reason reads 0.5, not np.float64(0.5)."""
+    kept = compare("f", [np.float64(0.5), np.int64(2)], parse(["0.5", "2"], "here"), None).measured
+    assert repr(kept) == "[0.5, 2]"
