@@ -15,8 +15,16 @@ settings.load_profile("tests")
 
 
 def pytest_addoption(parser):
-    """Add the choice of seeds."""
+    """Add the choice of seeds, and of the tests that build environments."""
+    parser.addoption("--upgrades", action="store_true", help="replay known upgrades; builds dozens of environments")
     parser.addoption("--seeds", default="0", metavar="N[-M]", help="seeds of the tests marked seeded: 7, or 0-99")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave the replayed upgrades out unless they were asked for."""
+    if collection_path.name == "upgrades" and not config.getoption("--upgrades"):
+        return True
+    return None
 
 
 def pytest_generate_tests(metafunc):

@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def rate_curves(sweep):
-    """Loss curves at six learning rates, one a data set."""
+    """Loss curves at five learning rates, one a data set."""
     from claims.experiments import learning_rates
 
     return lambda seeds: sweep(learning_rates.rate_curves, range(seeds))

@@ -122,6 +122,7 @@ def test_splits_come_from_bins(evidence):
     evidence.identical(gains, np.sort(exact.gain[exact.gain > 0]), label="gains")
     evidence.identical(booster.predict(X), part.y.mean() + exact.predict(X), label="predictions")
     evidence.figure("canary_lightgbm", canaries.searched_loss("lightgbm"))
+    evidence.figure("canary_stopped", canaries.stopped_error("lightgbm"))
     for bins in (15, 1023):
         evidence.figure(f"canary_bins_{bins}", canaries.loss_at(bins))
     few = int(evidence.given("few_bins"))

@@ -43,6 +43,9 @@ def test_leaves_and_gains_have_both_derivatives(evidence):
     from implementations.boosting.tree import Growth
 
     evidence.figure("canary_xgboost", canaries.searched_loss("xgboost"))
+    evidence.figure("canary_stopped", canaries.stopped_error("xgboost"))
+    for order in ("lossguide", "depthwise"):
+        evidence.figure(f"canary_{order}", canaries.grown_loss(order))
     (labels,), (values,) = two_classes(0, (evidence.given("rows"),)), surface(0, (evidence.given("rows"),))
     half = np.full(len(labels), 0.5)
     values = Part(values.X, values.y - values.y.mean())  # far from 0 a gain is a small difference of large scores

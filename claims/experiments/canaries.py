@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from claims.experiments.generated_sets import log_loss, surface, two_classes
+from claims.experiments.generated_sets import log_loss, surface, two_classes, with_flips
 
 KNOBS = {"rate": 0.2, "depth": 4, "rows": 0.7, "columns": 0.7, "least": 1.0, "ridge": 1.0}
 
@@ -27,6 +27,23 @@ def loss_at(bins: int) -> float:
     from claims.experiments import bin_counts
 
     return bin_counts.loss_at(*two_classes(0, (300, 300)), bins)
+
+
+def stopped_error(library: str) -> float:
+    """Test squared error of trees stopped by a validation set, by `lightgbm` or `xgboost`."""
+    from claims.experiments import depth_choices, levers
+
+    data = surface(0, (200, 100, 200), noise=5.0)
+    if library == "lightgbm":
+        return levers.losses(data, levers.start())[1]
+    return depth_choices.fitted(data, 4, 0.1, 200)[1]
+
+
+def grown_loss(order: str) -> float:
+    """Test log loss of 20 of XGBoost's trees grown `lossguide` or `depthwise`."""
+    from claims.experiments.growth_orders import xgboost_loss
+
+    return xgboost_loss(*two_classes(0, (300, 300)), order, 20)
 
 
 def catboost_loss() -> float:
@@ -55,3 +72,22 @@ def boosted_error() -> float:
     train, test = surface(0, (200, 200))
     booster = GradientBoostingRegressor(n_estimators=40, subsample=0.5, random_state=0).fit(train.X, train.y)
     return float(((booster.predict(test.X) - test.y) ** 2).mean())
+
+
+def forest_votes() -> float:
+    """Share of wrong votes of a random forest of 20 trees, a fifth of its training labels turned."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    clean, test = two_classes(0, (300, 1000), flipped=0.0)
+    train = with_flips(clean, 0.2, 0)
+    forest = RandomForestClassifier(20, random_state=0, n_jobs=1).fit(train.X, train.y)
+    return float(((forest.predict_proba(test.X)[:, 1] > 0.5) != (test.y == 1)).mean())
+
+
+def bagged_error() -> float:
+    """Test squared error of a bag of 20 trees of our own: NumPy's generator draws its samples."""
+    from implementations.boosting.bagging import Bagging
+
+    train, test = surface(0, (200, 200), noise=5.0)
+    bag = Bagging(np.random.default_rng(0)).fit(train.X, train.y, 20)
+    return float(((bag.predict(test.X) - test.y) ** 2).mean())

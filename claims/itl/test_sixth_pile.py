@@ -5,12 +5,7 @@ import numpy as np
 from runtwice import claim
 
 
-@claim(
-    "itl.sixth-pile",
-    expect="undecided",
-    because="beside four busy processes on its core such gaps are 2 to 90 times as many and two thirds of their time "
-    "is off the core; but the pass proper slows down too, by up to 1.7 times, around the bound of 1.5",
-)
+@claim("itl.sixth-pile")
 def test_competition_for_the_core_makes_the_unexplained_gaps(evidence):
     """Slow gaps without a cause, alone on a core and beside busy processes: how many, and how much is off the core."""
     from claims.experiments.sixth_pile import pile

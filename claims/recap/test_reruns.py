@@ -3,7 +3,11 @@
 from runtwice import claim
 
 
-@claim("recap.top-three-inside-noise")
+@claim(
+    "recap.top-three-inside-noise",
+    expect="refuted",
+    because="on six parameters random search leads by 0.010, 2.5 standard deviations (1.2 to 3.9) over ten seeds",
+)
 def test_gaps_of_the_first_three_rows(evidence):
     """Mean gap of each comparison over seeds against the spread of random search over seeds, on the posts' data."""
     from claims.experiments import search_gaps

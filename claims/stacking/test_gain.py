@@ -152,7 +152,7 @@ def test_the_gain_by_number_of_rows(evidence, sweep):
 @claim(
     "stacking.five-folds",
     expect="undecided",
-    because="10 folds are ahead by 0.0013 over 8 data sets, 90% interval 0.0000 to 0.0026; 60 more would decide",
+    because="10 folds lead by 0.0015 (90%: 0.0004 to 0.0026), 20 by 0.0019 (0.0007 to 0.0031), over 10 data sets",
 )
 def test_other_numbers_of_folds(evidence, sweep):
     """Test R2 of the stack with five folds against 3, 10 and 20, one pair a data set."""
@@ -160,7 +160,7 @@ def test_other_numbers_of_folds(evidence, sweep):
 
     curves = np.array(sweep(stack_variants.score_by_folds, range(evidence.given("data_sets"))))
     by_folds = dict(zip(stack_variants.FOLDS, curves.T))
+    evidence.keep("two folds", by_folds.pop(2))
     standard = by_folds.pop(evidence.given("folds"))
-    del by_folds[2]
     for folds, scores in by_folds.items():
         evidence.equivalent(standard, scores, label=f"{folds} folds")

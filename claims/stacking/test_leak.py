@@ -39,7 +39,11 @@ def test_the_leak_rests_on_the_forest(evidence, post_columns, larger_stacks, sma
     for name, weight in zip(stacks.NAMES, post.weights):
         if name in ("forest", "boosting"):
             evidence.figure(f"{name}_in", weight)
-    for label, found in _both(evidence, larger_stacks, smaller_stacks).items():
+    both = _both(evidence, larger_stacks, smaller_stacks)
+    for which, fitted in (("clean", stacks.clean), ("leaked", stacks.leaked)):
+        for name, weights in zip(stacks.NAMES, np.transpose([fitted(one).weights for one in both["3,000 rows"]])):
+            evidence.keep(f"weight of {name}, {which}", weights)
+    for label, found in both.items():
         for i, one in enumerate(found):
             evidence.procedure(
                 wrong=stacks.NAMES[int(stacks.leaked(one).weights.argmax())],

@@ -59,6 +59,8 @@ def test_what_a_full_tree_leaves(evidence):
     left = booster.staged_loss(train.X, train.y) * 2 / train.y.var()
     evidence.figure("left_after_first_round", left[0])
     evidence.figure("canary_forest", canaries.forest_error())
+    evidence.figure("canary_forest_votes", canaries.forest_votes())
+    evidence.figure("canary_bagging", canaries.bagged_error())
     evidence.identical(left, (1 - rate) ** (2 * np.arange(1, rounds + 1)), label="shares")
     evidence.identical(left[0], 0.0, label="nothing is left")
 

@@ -171,6 +171,7 @@ def test_optimism_by_holdout_rows(evidence, blends):
     for members in (4, 12):
         columns = [blends(*_case(evidence, members, size)) for size in blend_draws.SIZES]
         curves = np.array([[one.beyond_average for one in column] for column in columns]).T
+        evidence.keep(f"rows a weight, {members} weights", np.divide(blend_draws.SIZES, members))
         evidence.trend(curves, "falls", label=f"{members} weights")
 
 

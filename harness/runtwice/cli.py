@@ -1,4 +1,4 @@
-"""The command line: `runtwice list` and `runtwice show`, and the commands that other rooms add.
+"""The command line: `runtwice list` and `runtwice show`, and the commands of other modules and rooms.
 
 Exit status 2 and one line for anything that cannot be read or is not there.
 """
@@ -9,6 +9,7 @@ import io
 import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -16,26 +17,37 @@ from typing import Any
 import click
 
 from runtwice import __version__, catalogue, collection, completeness, ledger, terminal
+from runtwice.annotations import annotated
+from runtwice.claim import load_all
+from runtwice.commands.init import init
+from runtwice.commands.report import report
 from runtwice.errors import LedgerError, RuntwiceError, UnknownClaim
 from runtwice.figure import as_printed
 from runtwice.selfcheck import selfcheck
 from runtwice.session import LOCAL
 
 COMMAND_GROUP = "runtwice.commands"
+# Commands of `runtwice.commands`, each in the module of its name.
+LAZY = ("accept", "bisect", "diff", "history", "nightly")
 
 
 class Commands(click.Group):
-    """The built-in commands, and those of the entry-point group `runtwice.commands`."""
+    """The built-in commands, those loaded when they are called, and those of the group `runtwice.commands`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of all commands, sorted."""
-        return sorted({*super().list_commands(ctx), *(entry.name for entry in entry_points(group=COMMAND_GROUP))})
+        return sorted(
+            {*super().list_commands(ctx), *LAZY, *(entry.name for entry in entry_points(group=COMMAND_GROUP))}
+        )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """A command by name; one from an entry point is loaded only when it is called."""
+        """A command by name; a built-in one, or one that is loaded now."""
         built_in = super().get_command(ctx, cmd_name)
         if built_in is not None:
             return built_in
+        if cmd_name in LAZY:
+            lazy: click.Command = getattr(import_module(f"runtwice.commands.{cmd_name}"), cmd_name)
+            return lazy
         found = entry_points(group=COMMAND_GROUP, name=cmd_name)
         command: click.Command | None = next((entry.load() for entry in found), None)
         return command
@@ -52,7 +64,11 @@ class Commands(click.Group):
             sys.exit(2)
 
 
-@click.group(cls=Commands)
+@click.group(
+    cls=Commands,
+    epilog="\b\nExample:\n  pytest claims/ -k itl && runtwice show && runtwice report -o site/\n"
+    '\n\b\nCompletion in bash (zsh and fish likewise):\n  eval "$(_RUNTWICE_COMPLETE=bash_source runtwice)"',
+)
 @click.version_option(__version__, prog_name="runtwice")
 def main() -> None:
     """Published performance claims as tests, each with a verdict and its evidence."""
@@ -73,7 +89,16 @@ _ledger_option = click.option(
 )
 
 
-@main.command("list")
+def _ids(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Ids that begin as typed, for the shell's completion."""
+    try:
+        known = load_all(ctx.params.get("root") or Path("claims"))
+    except RuntwiceError:
+        return []
+    return [id_ for id_ in sorted(known) if id_.startswith(incomplete)]
+
+
+@main.command("list", epilog="\b\nExample:\n  runtwice list -k 'itl and not adversarial'")
 @click.option("-k", "expression", default="", help="Only ids that match, as pytest's -k: 'itl and not adversarial'.")
 @_claims_option
 def list_claims(expression: str, root: Path) -> None:
@@ -88,26 +113,39 @@ def list_claims(expression: str, root: Path) -> None:
         click.echo(f"{claim.id:{width}}  {tier:8}  {claim.kind:9}  {claim.says}")
 
 
-@main.command()
-@click.argument("id", required=False)
+@main.command(
+    epilog="\b\nExample:\n  runtwice show itl.label-rule\n  runtwice show --ledger reports/xeon-2-cores/itl.json"
+)
+@click.argument("id", required=False, shell_complete=_ids)
 @_ledger_option
 @_claims_option
-def show(id: str | None, ledger: Path | None, root: Path) -> None:  # noqa: A002 - the argument's name on the command line
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "github"]),
+    default="text",
+    show_default=True,
+    help="github: annotations of a workflow run, one a claim that is not as declared.",
+)
+def show(id: str | None, ledger: Path | None, root: Path, form: str) -> None:  # noqa: A002 - its name on the command line
     """Show one claim — what the post says, how it is tested, its last evidence — or a whole ledger."""
+    if form == "github":
+        _annotate(id, ledger, root)
+        return
     if id is None:
         _show_ledger(_read(ledger))
         return
     found = _catalogue(root)
-    if id not in found.claims:
-        raise UnknownClaim(f"no claim {id!r}{_nearest(id, list(found.claims))}; `runtwice list` shows all")
+    _check_known(found, id)
     for line in [*_described(found, id), *_evidence(id, ledger)]:  # all of it, or the refusal alone
         click.echo(line)
 
 
-main.add_command(selfcheck)
+for _command in (init, report, selfcheck):
+    main.add_command(_command)
 
 
-@main.command("completeness")
+@main.command("completeness", epilog="\b\nExample:\n  runtwice completeness")
 @_claims_option
 def show_completeness(root: Path) -> None:
     """Say which claims of the inventory are tested, exempt, pending or missing; exit 1 if any is missing."""
@@ -120,6 +158,20 @@ def show_completeness(root: Path) -> None:
     for fault in faults:
         click.echo(fault)
     sys.exit(1 if faults else 0)
+
+
+def _check_known(found: catalogue.Catalogue, id_: str) -> None:
+    if id_ not in found.claims:
+        raise UnknownClaim(f"no claim {id_!r}{_nearest(id_, list(found.claims))}; `runtwice list` shows all")
+
+
+def _annotate(id_: str | None, path: Path | None, root: Path) -> None:
+    found = _catalogue(root)
+    if id_ is not None:
+        _check_known(found, id_)
+    rows = sorted(_read(path).rows.values(), key=lambda row: str(row["id"]))
+    for line in annotated([row for row in rows if id_ in (None, row["id"])], found):
+        click.echo(line)
 
 
 def _show_ledger(found: ledger.Ledger) -> None:

@@ -19,3 +19,19 @@ class EvidenceError(RuntwiceError):
 
 class LedgerError(RuntwiceError):
     """A ledger or journal that cannot be read."""
+
+
+class ClusterError(RuntwiceError):
+    """The cluster of `--cluster` cannot be used."""
+
+
+class ReleaseError(RuntwiceError):
+    """A package or release that the package index does not have, or an index that cannot be reached."""
+
+
+class InstallError(RuntwiceError):
+    """An environment that cannot be built."""
+
+
+class BisectError(RuntwiceError):
+    """Two ends between which there is nothing to find."""

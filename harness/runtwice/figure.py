@@ -176,6 +176,63 @@ def compare(name: str, measured: Any, printed: Printed, tolerance: Tolerance | N
     return Comparison(name, printed, _kept(measured, printed), worst, moved_by, moved_units)
 
 
+@dataclass(frozen=True)
+class Shift:
+    """How far one measured figure lies from another: of its numbers, the one that went furthest.
+
+    Attributes:
+        by: The difference, later minus earlier; None where words changed, or the number of values.
+        units: The same in units of the last printed place, or of the tolerance of a stated number; None for words, and
+            for a stated number without tolerance.
+    """
+
+    by: float | None = None
+    units: float | None = None
+
+    @property
+    def is_visible(self) -> bool:
+        """True where it amounts to half a unit or more; what has no unit always does."""
+        return self.units is None or abs(self.units) >= _HALF
+
+
+def shift(name: str, before: Any, after: Any, printed: Printed, abs_: float = 0.0, rel: float = 0.0) -> Shift | None:
+    """How a figure measured twice has moved, or None where both are the same to the last bits of a float.
+
+    Args:
+        name: The figure.
+        before: What was measured first.
+        after: What was measured then.
+        printed: The figure as printed.
+        abs_: Its tolerance, which only a stated number is told in units of: any other has its last place.
+        rel: The same as a fraction.
+    """
+    if before == after:
+        return None
+    try:
+        pairs = list(zip(_kept_pairs(name, before, printed), _kept_pairs(name, after, printed), strict=True))
+    except (EvidenceError, ValueError):
+        return Shift()
+    found = []
+    for (earlier, text), (later, _) in pairs:
+        if not isinstance(text, PrintedNumber):
+            if earlier != later:
+                return Shift()
+        elif not math.isclose(_number(name, earlier), _number(name, later), rel_tol=1e-12):
+            by = float(later) - float(earlier)
+            unit = text.resolution or max(abs_, rel * abs(text))
+            found.append(Shift(by, by / unit if unit else None))
+    return max(found, key=lambda one: abs(one.units or one.by or 0.0), default=None)
+
+
+def _kept_pairs(name: str, measured: Any, printed: Printed) -> list[tuple[Any, Any]]:
+    """Values and texts of a figure as a ledger has it, where a long sequence behind a range is only its range."""
+    if isinstance(printed, dict) and isinstance(measured, dict):
+        return [(measured.get(key), text) for key, text in printed.items()]
+    if isinstance(printed, list) and isinstance(measured, list):
+        return [pair for one, text in zip(measured, printed, strict=True) for pair in _kept_pairs(name, one, text)]
+    return _pairs(name, measured, printed)
+
+
 def _kept(measured: Any, printed: Printed) -> Any:
     """`measured` as the ledger keeps it: of a long sequence behind a range, the range."""
     if isinstance(printed, list):

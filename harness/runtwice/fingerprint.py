@@ -66,8 +66,23 @@ def fingerprint(
 
 def code_of_module(root: Path, module: Path) -> str:
     """Hash of one module and of the first-party modules it reaches."""
+    return code_of_sources(sources_of_module(root, module))
+
+
+def code_of_sources(sources: Mapping[Path, str]) -> str:
+    """Hash of what `sources_of_module` gave."""
+    return _digest(list(sources.values()))
+
+
+def sources_of_module(root: Path, module: Path) -> dict[Path, str]:
+    """Source, without comments, of one module and of the first-party modules it reaches, in their order."""
     reached = _closure(root, _imports_of(root, module), {module})
-    return _digest([_significant(_text(path)) for path in (module, *reached)])
+    return {path: _significant(_text(path)) for path in (module, *reached)}
+
+
+def versions_of_sources(root: Path, sources: Iterable[Path]) -> dict[str, str]:
+    """Versions of the third-party distributions that these modules import."""
+    return _versions(frozenset(name for path in sources for name in _imports_of(root, path)))
 
 
 def is_first_party(root: Path, path: Path) -> bool:

@@ -2,7 +2,9 @@
 
 Format history of the `claims` block
   1  `schema`, `created`, `runtwice`, `partial`, `selection` (ids), `command`, `environment`, `controls`,
-     `rows` (one a claim, see `runtwice.row`).
+     `rows` (one a claim, see `runtwice.row`); where a cluster was asked for, `cluster`: `scheduler`, `workers`,
+     and `sweeps`, the seeds by worker, by sweep. Later, without a new number: `first_seed` where seeds were shifted,
+     `accepted` (what `runtwice accept` moved), `controls.ceilings`, and `needs` and `warnings` in rows.
 
 While a run lasts, its rows are appended to a journal beside the ledger (`<ledger>.journal`, JSON lines: a header, then
 a row a line); the ledger is written by rename when the run ends. A killed run leaves the journal, an interrupted one a

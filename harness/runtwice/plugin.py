@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from inspect import unwrap
@@ -25,11 +26,11 @@ from hypothesis import settings as hypothesis_settings
 from runtwice import catalogue, collection, environment, fingerprint, row, terminal
 from runtwice.claim import TIERS, Declaration
 from runtwice.collection import Bound
-from runtwice.errors import ClaimError, EvidenceError, LedgerError
+from runtwice.errors import ClaimError, ClusterError, EvidenceError, LedgerError
 from runtwice.fixtures import BOUND, EVIDENCE, SESSION, evidence, sweep  # noqa: F401 - the fixtures register here
 from runtwice.properties import PROFILES
 from runtwice.session import Session
-from runtwice.sweep import Progress
+from runtwice.sweep import HERE, Cluster, Progress
 from runtwice.verdict import Conclusion, Verdict
 
 ROW = pytest.StashKey[dict[str, Any]]()
@@ -54,6 +55,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--ledger", type=Path, metavar="PATH", help="where to write (default: reports/local/<UTC time>.json)"
     )
     group.addoption("--resume", type=Path, metavar="LEDGER", help="go on from a run that was killed or interrupted")
+    group.addoption(
+        "--cluster", metavar="ADDRESS", help="run the seeds of sweeps on the Dask workers of tcp://host:port"
+    )
+    group.addoption("--first-seed", type=int, default=0, metavar="N", help="shift the seeds of every sweep by N")
     group.addoption("--strict-undecided", action="store_true", help="fail where a noisy machine left a claim undecided")
 
 
@@ -62,14 +67,30 @@ def pytest_configure(config: pytest.Config) -> None:
     worker = getattr(config, "workerinput", {})
     path = Path(worker["runtwice_ledger"]) if worker else config.getoption("--ledger")
     session = Session(
-        config.rootpath, path, config.getoption("--resume"), worker.get("workerid", ""), _progress(config)
+        _root(config),
+        path,
+        config.getoption("--resume"),
+        worker.get("workerid", ""),
+        _progress(config),
+        _cluster(config),
+        config.getoption("--first-seed"),
     )
+    config.add_cleanup(session.close)
     config.stash[SESSION] = session
     config.pluginmanager.register(Keeper(config, session), "runtwice-keeper")
     try:
         session.load_carried()
     except LedgerError as error:
         raise pytest.UsageError(str(error)) from None
+
+
+def _root(config: pytest.Config) -> Path:
+    """The project's root: pytest's own, or where it was started while no file of settings says what the root is.
+
+    Without such a file `pytest claims/` makes `claims/` its root; ledger and imports belong one folder up.
+    """
+    known = config.inipath is not None or config.getoption("rootdir", None)
+    return config.rootpath if known else config.invocation_params.dir
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -80,6 +101,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from runtwice.scheduling import TopicScheduling  # xdist may not be installed
 
     return TopicScheduling(config, log)
+
+
+def _cluster(config: pytest.Config) -> Cluster | None:
+    address = config.getoption("--cluster")
+    if not address or config.option.collectonly:
+        return None
+    try:
+        return Cluster(address)
+    except ClusterError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def _progress(config: pytest.Config) -> Progress:
@@ -147,6 +178,7 @@ class Keeper:
         self._session = session
         self._owners: dict[str, str] = {}
         self._uncollected: dict[str, Conclusion] = {}
+        self._rows_by_nodeid: dict[str, dict[str, Any]] = {}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pycollect_makeitem(
@@ -164,6 +196,8 @@ class Keeper:
             raise collector.CollectError(f"{collector.nodeid}: {error}") from None
         if bound is not None:
             items[0].stash[BOUND] = bound
+            # A library's new warning is news about it, not a break of the claim: it is recorded.
+            items[0].add_marker(pytest.mark.filterwarnings("default"))
             items[0].extra_keyword_matches.add(bound.claim.id)
         return made
 
@@ -246,6 +280,17 @@ class Keeper:
         found = getattr(report, "claim_row", None)
         if found is not None:
             self._session.add(found)
+            self._rows_by_nodeid[found["nodeid"]] = found
+
+    def pytest_warning_recorded(self, warning_message: Any, when: str, nodeid: str) -> None:
+        """Keep what a claim's libraries warned of in its row; warnings come when the claim is through."""
+        found = self._rows_by_nodeid.get(nodeid.partition("@")[0])
+        if found is None or when != "runtest":
+            return
+        text = f"{warning_message.category.__name__}: {_one_line(str(warning_message.message))}"
+        if text not in found["warnings"]:
+            found["warnings"] = sorted([*found["warnings"], text])
+            self._session.add(found)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Write the ledger; a run in which no claim was judged does not pass."""
@@ -272,6 +317,8 @@ class Keeper:
         terminalreporter.write(out.file.getvalue())  # type: ignore[attr-defined]
         if all(found["verdict"] == Verdict.NOT_RUN for found in rows):
             terminalreporter.write_line("no claim was judged: every selected one was not run", red=True)
+        if run.shares:
+            terminalreporter.write_line(f"cluster: {_shared_out(run.shares)}")
         if run.written is not None:
             terminalreporter.write_line(f"ledger: {_relative(run.written)}")
 
@@ -281,6 +328,15 @@ def _told(report: pytest.CollectReport) -> str:
     said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     lines = said.strip().splitlines() or ["no reason given"]
     return lines[-1].removeprefix("E ").strip().removeprefix(f"{report.nodeid}: ")
+
+
+def _shared_out(shares: dict[str, Any]) -> str:
+    """How many seeds ran on how many workers, and how many in this process."""
+    counts = Counter[str]()
+    for seeds in shares["sweeps"].values():
+        counts.update({name: len(ran) for name, ran in seeds.items()})
+    here = counts.pop(HERE, 0)
+    return f"{counts.total()} seeds on {len(counts)} workers, {here} in this process"
 
 
 def _relative(path: Path) -> Path:
@@ -329,6 +385,7 @@ def _carried_report(item: pytest.Item, found: dict[str, Any], when: Any) -> pyte
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a claim that lacks something, before any fixture is built for it."""
     bound = item.stash.get(BOUND, None)
+    item.config.stash[SESSION].timed = bound is not None and "quiet-machine" in bound.claim.needs
     if bound is None:
         return
     shared = hasattr(item.config, "workerinput")
@@ -413,7 +470,7 @@ def _declared(bound: Bound) -> Verdict:
 def _fingerprint(item: pytest.Item, bound: Bound, settings: dict[str, Any]) -> dict[str, Any]:
     info = item._fixtureinfo  # type: ignore[attr-defined] # pytest has no public way to the fixtures of an item
     fixtures = [definition.func for definitions in info.name2fixturedefs.values() for definition in definitions]
-    root = item.config.rootpath
+    root = _root(item.config)
     own = [place for place in map(_place, fixtures) if place and fingerprint.is_first_party(root, place[0])]
     test = _place(item.function)  # type: ignore[attr-defined]
     return fingerprint.fingerprint(root, [*own, *([test] if test else [])], settings, bound.claim.data)

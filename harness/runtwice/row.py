@@ -40,6 +40,7 @@ def build(
         "id": claim.id,
         "kind": claim.kind,
         "tier": claim.tier,
+        "needs": list(claim.needs),
         "verdict": conclusion.verdict.value,
         "reason": conclusion.reason,
         "verb": conclusion.verb,
@@ -48,13 +49,19 @@ def build(
         "as_declared": as_declared(conclusion, declared),
         "statistic": conclusion.statistic(),
         "figures": [
-            {**vars(one), "agreement": one.agreement.value, "printed": as_printed(one.printed)}
+            {
+                **vars(one),
+                "agreement": one.agreement.value,
+                "printed": as_printed(one.printed),
+                "tolerance": _bounds(claim, one.name),
+            }
             for one in measured.comparisons
         ],
         "samples": measured.samples,
         "capped": measured.capped,
         "examples": measured.examples,
         "settings": measured.measuring,
+        "warnings": [],
         "timings": [vars(timing) for timing in measured.timings],
         "seconds": seconds,
         "nodeid": nodeid,
@@ -62,6 +69,11 @@ def build(
     }
     plain: dict[str, Any] = finite(row)
     return plain
+
+
+def _bounds(claim: Claim, name: str) -> list[float] | None:
+    found = claim.tolerance_of(name)
+    return None if found is None else [found.abs, found.rel]
 
 
 def is_noisy(found: Mapping[str, Any]) -> bool:

@@ -312,7 +312,7 @@ def _target_line(found: dict[str, Any]) -> str:
     return f"Target: {found['says']}: {verdicts[found['met']]} ({bound})."
 
 
-@click.command()
+@click.command(epilog="\b\nExample:\n  runtwice selfcheck --quick --json selfcheck.json")
 @click.option("--quick", is_flag=True, help="Under three minutes, with wider intervals.")
 @click.option("--seed", default=0, show_default=True, help="Of the order and the processes.")
 @click.option(

@@ -22,6 +22,12 @@ class Session:
         resume: A ledger whose judged claims and sweeps are carried over.
         worker: The worker's name; "" on the process that keeps the ledger.
         progress: Shows long experiments passing.
+        cluster: Who runs the seeds of sweeps; None for this process.
+        first_seed: Added to the seeds of every sweep.
+
+    Attributes:
+        timed: Whether the claim at hand needs the machine to itself; its sweeps stay in this process.
+        shares: Which worker of the cluster ran which seeds, once the run has ended.
     """
 
     def __init__(
@@ -31,14 +37,20 @@ class Session:
         resume: Path | None = None,
         worker: str = "",
         progress: sweep.Progress = sweep.silent,
+        cluster: sweep.Cluster | None = None,
+        first_seed: int = 0,
     ) -> None:
         self.root = root
+        self.first_seed = first_seed
         # Absolute, since an experiment may change the current folder.
         self.resume = resume and resume.absolute()
         self.path = (path or resume or ledger.fresh_path(root / LOCAL)).absolute()
         self._fresh = path is None and resume is None
         self.worker = worker
         self.progress = progress
+        self.cluster = cluster
+        self.timed = False
+        self.shares: dict[str, Any] = {}
         self.selection: list[str] = []
         self.rows: dict[str, dict[str, Any]] = {}
         self.carried: dict[str, dict[str, Any]] = {}
@@ -63,6 +75,8 @@ class Session:
             list(command),
             __version__,
         )
+        if self.first_seed:
+            head["claims"]["first_seed"] = self.first_seed
         try:
             self._journal = self._opened(head)
         except OSError as error:
@@ -93,6 +107,9 @@ class Session:
             return
         partial = not set(self.selection) <= set(self.rows)
         self._journal.header["claims"]["controls"] = dict(self.stopwatch.record())
+        if self.cluster is not None:
+            self.shares = sweep.shares(self.path)
+            self._journal.header["claims"]["cluster"] = {"scheduler": self.cluster.address, **self.shares}
         try:
             self.written = self._journal.finish(partial=partial)
         except OSError as error:
@@ -121,8 +138,17 @@ class Session:
         same = all(found["fingerprint"].get(part) == now[part] for part in ("code", "distributions"))
         return found if same else None
 
+    def _cluster_now(self) -> sweep.Cluster | None:
+        return None if self.timed else self.cluster
+
     def sweep(self) -> sweep.Sweep:
         """The sweep of this run, with what the resumed one kept."""
         kept = sweep.kept_results(self.resume) if self.resume else {}
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        return sweep.Sweep(self.root, sweep.sweeps_path(self.path, self.worker), kept, self.progress)
+        journal = sweep.sweeps_path(self.path, self.worker)
+        return sweep.Sweep(self.root, journal, kept, self.progress, self._cluster_now, self.first_seed)
+
+    def close(self) -> None:
+        """Leave the cluster, where there is one."""
+        if self.cluster is not None:
+            self.cluster.close()

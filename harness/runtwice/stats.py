@@ -309,7 +309,7 @@ def two_sample(
         p_value = 1.0 if abs(value) <= _TIE * scale else 2 / min(math.comb(left.size + right.size, n), DRAWS + 1)
         method = "two-sample permutation, both arms constant"
         return Estimate(value, value, value, confidence, n, 0.0, method, min(1.0, p_value), constant=True)
-    relabelled = _relabellings(left, right, _generator(rng))
+    relabelled = _relabellings(left, right, rng)
     low, high = relabelled.interval(1 - confidence)
     level = 2 * relabelled.cut(1 - confidence) / relabelled.total
     factor = _noncentrality(level, left.size + right.size - 2, POWER)
@@ -331,17 +331,28 @@ def _pooled_deviation(a: Floats, b: Floats) -> float:
     return math.sqrt(squares / (a.size + b.size - 2))
 
 
-def _relabellings(a: Floats, b: Floats, rng: np.random.Generator) -> _Permutations:
+def _relabellings(a: Floats, b: Floats, rng: np.random.Generator | None) -> _Permutations:
     n_a, n_b = a.size, b.size
     total = math.comb(n_a + n_b, n_a)
     if total <= EXACT_RELABELLINGS:
         return _Permutations(_swap_ties(_all_memberships(n_a, n_b), a, b), total)
-    first = np.arange(n_a + n_b) < n_a
-    ties = []
-    for rows in _chunks(DRAWS, n_a + n_b):
-        member = rng.permuted(np.tile(first, (rows, 1)), axis=1)
-        ties.append(_swap_ties(member, a, b))
+    chunks = list(_chunks(DRAWS, n_a + n_b))
+    if rng is None and len(chunks) == 1:
+        return _Permutations(_swap_ties(_fixed_memberships(n_a, n_b), a, b), DRAWS + 1)
+    generator = _generator(rng)
+    ties = [_swap_ties(_drawn_memberships(rows, n_a, n_b, generator), a, b) for rows in chunks]
     return _Permutations(np.concatenate(ties), DRAWS + 1)
+
+
+def _drawn_memberships(rows: int, n_a: int, n_b: int, rng: np.random.Generator) -> Flags:
+    first = np.arange(n_a + n_b) < n_a
+    return rng.permuted(np.tile(first, (rows, 1)), axis=1)  # (rows, n_a + n_b)
+
+
+@lru_cache(maxsize=8)
+def _fixed_memberships(n_a: int, n_b: int) -> Flags:
+    """What the fixed generator draws: the same for all samples of these lengths, and most of the work."""
+    return _drawn_memberships(DRAWS, n_a, n_b, _generator(None))
 
 
 @lru_cache(maxsize=8)

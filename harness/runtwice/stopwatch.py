@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from runtwice import ceilings
 from runtwice.timing import Arm, Control, TimingResult, a_a_control, compare
 
 
@@ -24,6 +25,11 @@ class Stopwatch:
     def control(self) -> Control:
         """The session's A/A control, run before its first timed claim."""
         return a_a_control(cwd=self._folder)
+
+    @cached_property
+    def ceilings(self) -> Mapping[str, float]:
+        """What the machine can do at best, for whoever compares it with another."""
+        return ceilings.measure()
 
     def compare(self, slow: Arm, fast: Arm, *, promised: float, margin: float | None) -> tuple[TimingResult, str]:
         """Time two arms.
@@ -46,4 +52,7 @@ class Stopwatch:
         found = self.control
         estimate = {"log_ratio": found.estimate.value, "low": found.estimate.low, "high": found.estimate.high}
         spread = {"spread": found.spread, "processes": found.estimate.n, "seconds": found.seconds}
-        return {"a_a": {**estimate, **spread, "margin": found.margin, "state": found.state, "noise": found.noise}}
+        return {
+            "ceilings": self.ceilings,
+            "a_a": {**estimate, **spread, "margin": found.margin, "state": found.state, "noise": found.noise},
+        }

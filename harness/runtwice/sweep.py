@@ -1,7 +1,8 @@
 """Runs one experiment over seeds, keeping each seed's result as soon as it is there.
 
 A killed run leaves its finished seeds in a file beside the ledger (`<ledger>.sweeps*`, JSON lines); a resumed run takes
-them from there as long as the experiment's code is the same.
+them from there as long as the experiment's code is the same. The seeds run in this process one by one, or on the
+workers of a Dask cluster; the results are the same bit for bit, and the file says which process each came from.
 """
 
 from __future__ import annotations
@@ -11,15 +12,25 @@ import inspect
 import json
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, Protocol
+from queue import Empty, Queue
+from typing import Any, NoReturn, Protocol
 
-from runtwice.errors import EvidenceError
+from runtwice.errors import ClusterError, EvidenceError
 from runtwice.fingerprint import code_of_module
+from runtwice.plain import through_json
+from runtwice.seed_task import SeedTask, run, tasks_of
 
 SUFFIX = ".sweeps"
+# A scheduler that is there answers in far less; workers that are started again are back sooner.
+CONNECT_S = 10
+PATIENCE_S = 10
+# The name of this process among the workers.
+HERE = "here"
+
+_Found = tuple[int, Any, Mapping[str, Any] | None]
 
 
 class Progress(Protocol):
@@ -34,6 +45,79 @@ def silent(what: str, total: int) -> AbstractContextManager[Callable[[], None]]:
     return nullcontext(lambda: None)
 
 
+class Cluster:
+    """Workers that seeds are sent to: a Dask scheduler and what is connected to it.
+
+    A worker that is lost costs the seeds it had, which others take up. Where all are lost, or the scheduler is, the
+    seeds that are left come back undone.
+
+    Args:
+        address: The scheduler's, `tcp://host:port`.
+
+    Raises:
+        ClusterError: Dask is not installed, nothing answers there, or there are no workers.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise ClusterError("--cluster needs dask.distributed; install the extra `cluster`") from None
+        self.address = address
+        try:
+            self._client = Client(address, timeout=CONNECT_S, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ClusterError(f"--cluster {address}: {error}") from None
+        if not self._workers():
+            self.close()
+            raise ClusterError(f"--cluster {address} has no workers; start one with `dask worker {address}`")
+
+    def results(self, tasks: Sequence[SeedTask]) -> Iterator[tuple[SeedTask, dict[str, Any]]]:
+        """What the workers found, as it comes: per task the value and the process; not those that were lost.
+
+        Raises:
+            EvidenceError: a seed ended every worker that took it.
+            Exception: what the first failing task, in their order, failed with; those before it have come.
+        """
+        futures = [self._client.submit(run, task, pure=False) for task in tasks]
+        try:
+            yield from self._gathered(tasks, futures)
+        finally:
+            if self._client.status == "running":
+                self._client.cancel(futures, force=True)
+
+    def close(self) -> None:
+        """Leave the cluster."""
+        self._client.close()
+
+    def _gathered(self, tasks: Sequence[SeedTask], futures: list[Any]) -> Iterator[tuple[SeedTask, dict[str, Any]]]:
+        done: Queue[int] = Queue()
+        for i, future in enumerate(futures):
+            future.add_done_callback(lambda _, i=i: done.put(i))
+        pending, failed = set(range(len(tasks))), None
+        while pending:
+            try:
+                i = done.get(timeout=PATIENCE_S)
+            except Empty:
+                if self._workers():
+                    continue
+                break
+            if i not in pending:
+                continue
+            pending.remove(i)
+            if futures[i].status == "finished":
+                yield tasks[i], futures[i].result()
+            elif futures[i].status == "error":
+                failed = futures[i]
+                # Those after it would not have been run in this process either.
+                pending = {one for one in pending if one < i}
+        if failed is not None:
+            _fail(failed.exception())
+
+    def _workers(self) -> int:
+        return len(self._client.nthreads()) if self._client.status == "running" else 0
+
+
 class Sweep:
     """Calls a function once a seed.
 
@@ -42,6 +126,8 @@ class Sweep:
         journal: Where results are appended, or None to keep none.
         kept: Results of an earlier run, as `kept_results` reads them.
         progress: Shows the seeds passing.
+        cluster: Who runs the seeds; None, or a function that says None now, for this process.
+        first_seed: Added to every seed, so that the same experiment runs on seeds it has never seen.
     """
 
     def __init__(
@@ -50,11 +136,15 @@ class Sweep:
         journal: Path | None = None,
         kept: dict[tuple[str, str], Any] | None = None,
         progress: Progress = silent,
+        cluster: Callable[[], Cluster | None] = lambda: None,
+        first_seed: int = 0,
     ) -> None:
+        self._first_seed = first_seed
         self._root = root
         self._journal = journal
         self._kept = dict(kept or {})
         self._progress = progress
+        self._cluster = cluster
 
     def __call__(self, function: Callable[[int], Any], seeds: Iterable[int]) -> list[Any]:
         """One result a seed, in the order of `seeds`.
@@ -67,26 +157,37 @@ class Sweep:
             EvidenceError: `function` is not module-level, or returns something JSON cannot hold; a seed comes twice.
         """
         key = self._key(function)
-        seeds = [operator.index(seed) for seed in seeds]
+        seeds = [operator.index(seed) + self._first_seed for seed in seeds]
         if len(set(seeds)) < len(seeds):
             twice = next(seed for seed, count in Counter(seeds).items() if count > 1)
             raise EvidenceError(f"sweep({function.__qualname__}): seed {twice} comes twice; that is one observation")
+        missing = [seed for seed in seeds if (key, str(seed)) not in self._kept]
         with self._progress(function.__name__.replace("_", " "), len(seeds)) as advance:
-            return [self._one(key, function, seed, advance) for seed in seeds]
+            for _ in range(len(seeds) - len(missing)):
+                advance()
+            for seed, value, worker in self._found(function, missing):
+                self._kept[(key, str(seed))] = value
+                self._append(key, seed, value, worker)
+                advance()
+        return [self._kept[(key, str(seed))] for seed in seeds]
 
-    def _one(self, key: str, function: Callable[[int], Any], seed: int, advance: Callable[[], None]) -> Any:
-        slot = (key, str(seed))
-        if slot not in self._kept:
-            self._kept[slot] = _through_json(function, seed)
-            self._append(key, seed, self._kept[slot])
-        advance()
-        return self._kept[slot]
+    def _found(self, function: Callable[[int], Any], seeds: list[int]) -> Iterator[_Found]:
+        """Seed, result, and who ran it where there is a cluster."""
+        cluster = self._cluster()
+        left = dict.fromkeys(seeds)
+        if cluster is not None:
+            for task, found in cluster.results(tasks_of(self._root, function, seeds)):
+                del left[task.seed]
+                yield task.seed, found["value"], found["process"]
+        for seed in left:
+            yield seed, through_json(function, seed), None
 
-    def _append(self, key: str, seed: int, value: Any) -> None:
+    def _append(self, key: str, seed: int, value: Any, worker: Mapping[str, Any] | None) -> None:
         if self._journal is not None:
+            record = {"sweep": key, "seed": seed, "value": value, **({"worker": worker} if worker else {})}
             with self._journal.open("a", encoding="utf-8") as file:
                 # The line break comes first: a line that a kill cut off must not swallow the next one.
-                file.write("\n" + json.dumps({"sweep": key, "seed": seed, "value": value}))
+                file.write("\n" + json.dumps(record))
 
     def _key(self, function: Callable[[int], Any]) -> str:
         if not inspect.isfunction(function) or not function.__qualname__.isidentifier():
@@ -97,26 +198,47 @@ class Sweep:
         return f"{function.__module__}:{function.__qualname__}@{code}"
 
 
-def _through_json(function: Callable[[int], Any], seed: int) -> Any:
-    """The result as JSON gives it back, so that a fresh and a kept one are the same."""
-    value = function(seed)
-    try:
-        return json.loads(json.dumps(value, allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise EvidenceError(f"sweep({function.__qualname__}), seed {seed}: {error}; return plain values") from None
+def _fail(error: BaseException) -> NoReturn:
+    """Raise what a task failed with; where it ended its workers, say so."""
+    from distributed.scheduler import KilledWorker
+
+    if isinstance(error, KilledWorker):
+        raise EvidenceError(f"{error}; run it without --cluster to see what it does") from None
+    raise error
 
 
 def kept_results(ledger: Path) -> dict[tuple[str, str], Any]:
     """Results kept beside a ledger, by sweep and seed; a line cut off by a kill is dropped."""
-    kept: dict[tuple[str, str], Any] = {}
+    return {(record["sweep"], str(record["seed"])): record["value"] for record in _records(ledger)}
+
+
+def shares(ledger: Path) -> dict[str, Any]:
+    """Who ran what, of the results kept beside a ledger.
+
+    Returns:
+        `workers`: host, process id and processor by name, `host/process`; `sweeps`: by sweep, the seeds each worker
+        ran, those that ran in no cluster under `here`.
+    """
+    workers: dict[str, Any] = {}
+    sweeps: dict[str, dict[str, list[int]]] = {}
+    for record in _records(ledger):
+        worker = record.get("worker")
+        name = f"{worker['host']}/{worker['pid']}" if worker else HERE
+        if worker:
+            workers[name] = worker
+        sweeps.setdefault(record["sweep"], {}).setdefault(name, []).append(record["seed"])
+    return {"workers": workers, "sweeps": sweeps}
+
+
+def _records(ledger: Path) -> Iterator[dict[str, Any]]:
     for path in _files(ledger):
         for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
             try:
                 record = json.loads(line)
-                kept[(record["sweep"], str(record["seed"]))] = record["value"]
+                record["sweep"], record["seed"], record["value"]
             except (json.JSONDecodeError, KeyError, TypeError):
                 continue
-    return kept
+            yield record
 
 
 def sweeps_path(ledger: Path, worker: str = "") -> Path:

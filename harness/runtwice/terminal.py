@@ -81,8 +81,8 @@ def figure(comparison: Mapping[str, Any]) -> str:
     moved = comparison["moved_by"]
     by = f" by {moved:+.3g}" if isinstance(moved, float) and comparison["agreement"] == "moved" else ""
     return (
-        f"{comparison['name']} {_shown(comparison['measured'])} "
-        f"(printed {_shown(comparison['printed'])}: {comparison['agreement']}{by})"
+        f"{comparison['name']} {shown(comparison['measured'])} "
+        f"(printed {shown(comparison['printed'])}: {comparison['agreement']}{by})"
     )
 
 
@@ -137,14 +137,15 @@ def _moved(row: Row) -> bool:
     return any(one["agreement"] == "moved" for one in row["figures"])
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A measured or printed value on one line."""
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, list):
-        shown = [_shown(item) for item in value]
-        return "[" + ", ".join(shown if len(shown) <= 8 else [*shown[:7], f"… {len(shown)} in all"]) + "]"
+        items = [shown(item) for item in value]
+        return "[" + ", ".join(items if len(items) <= 8 else [*items[:7], f"… {len(items)} in all"]) + "]"
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_shown(item)}" for key, item in value.items())
+        return ", ".join(f"{key} {shown(item)}" for key, item in value.items())
     return str(value)
 
 

@@ -196,17 +196,31 @@ class Booster(ABC):
         return np.sort(self.rng.choice(n, max(1, int(share * n)), replace=False))
 
     def raw(self, X: ArrayLike, n_trees: int | None = None) -> Floats:
-        """The raw score of each row of `X` after the first `n_trees` stages (all where None), shape (n,)."""
-        total = np.full(len(np.asarray(X)), self.intercept)
+        """The raw score of each row of `X` after the first `n_trees` stages (all where None), shape (n,).
+
+        Raises:
+            ValueError: nothing was fitted yet, or a matrix of another number of columns than that fitted to.
+        """
+        matrix = self._known(X)
+        total = np.full(len(matrix), self.intercept)
         for stage in self.stages[:n_trees]:
-            total += stage.adds(X)
+            total += stage.adds(matrix)
         return total
+
+    def _known(self, X: ArrayLike) -> Floats:
+        if self.training is None:
+            raise ValueError("nothing to predict with; call fit first")
+        matrix = matrix_of(X)
+        if matrix.shape[1] != self.training.X.shape[1]:
+            raise ValueError(f"{matrix.shape[1]} columns for a model of {self.training.X.shape[1]}")
+        return matrix
 
     def staged_raw(self, X: ArrayLike) -> Iterator[Floats]:
         """The raw score after 1, 2, … stages, each of shape (n,)."""
-        total = np.full(len(np.asarray(X)), self.intercept)
+        matrix = self._known(X)
+        total = np.full(len(matrix), self.intercept)
         for stage in self.stages:
-            total = total + stage.adds(X)
+            total = total + stage.adds(matrix)
             yield total
 
     def predict(self, X: ArrayLike, n_trees: int | None = None) -> Floats:

@@ -79,7 +79,13 @@ class Bagging:
         return self
 
     def predictions(self, X: ArrayLike) -> Floats:
-        """The prediction of each member, shape (members, n)."""
+        """The prediction of each member, shape (members, n).
+
+        Raises:
+            ValueError: no member was fitted yet.
+        """
+        if not self.members:
+            raise ValueError("no members to predict with; call fit with at least one tree")
         return np.array([member.predict(X) for member in self.members])
 
     def predict(self, X: ArrayLike) -> Floats:

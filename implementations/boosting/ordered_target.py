@@ -83,7 +83,10 @@ def _column(categories: ArrayLike, y: ArrayLike, smoothing: float, prior: float 
         raise ValueError("a category is NaN; name missing categories, so that they can be counted")
     if not (np.isfinite(smoothing) and smoothing >= 0):
         raise ValueError(f"smoothing is {smoothing}; it must be a finite number of at least 0")
-    levels, code = np.unique(raw, return_inverse=True)
+    try:
+        levels, code = np.unique(raw, return_inverse=True)
+    except TypeError as error:  # an array of objects that have no common order
+        raise ValueError(f"categories of several types ({error}); give whole numbers or texts") from None
     return _Column(levels, code, targets, float(targets.mean()) if prior is None else prior, smoothing)
 
 
@@ -97,7 +100,8 @@ def naive(categories: ArrayLike, y: ArrayLike, smoothing: float = 0.0, prior: fl
         prior: The number of a category without rows; the mean target where None.
 
     Raises:
-        ValueError: bad targets, shapes that differ, NaN categories, or a negative smoothing.
+        ValueError: bad targets, shapes that differ, categories that are NaN or of several types, or a negative
+            smoothing.
     """
     column = _column(categories, y, smoothing, prior)
     return column.encoded(column.mean(*column.sums())[column.code])

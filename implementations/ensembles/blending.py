@@ -41,9 +41,7 @@ def likelihoods(probabilities: ArrayLike, labels: ArrayLike) -> Floats:
     table, codes = np.asarray(probabilities, dtype=np.float64), np.asarray(labels)
     if table.ndim not in (2, 3) or len(table) != len(codes):
         raise ValueError(f"probabilities of shape {table.shape} for {len(codes)} labels; give (n, members[, classes])")
-    bad = ~((table >= 0) & (table <= 1))
-    if bad.any():
-        raise ValueError(f"probability {table[bad][0]} in row {int(np.argwhere(bad)[0, 0])}; it must lie in [0, 1]")
+    _check_range(table)
     if table.ndim == 2:
         table = np.stack([1 - table, table], axis=2)
     stray = ~np.isin(codes, np.arange(table.shape[2]))
@@ -70,10 +68,15 @@ class Blend:
     gap: float
 
     def predict_proba(self, probabilities: ArrayLike) -> Floats:
-        """The blend of new rows: (n, members[, classes]) -> (n[, classes])."""
+        """The blend of new rows: (n, members[, classes]) -> (n[, classes]).
+
+        Raises:
+            ValueError: another number of members, or a probability outside [0, 1] or NaN.
+        """
         table = np.asarray(probabilities, dtype=np.float64)
         if table.ndim not in (2, 3) or table.shape[1] != len(self.weights):
             raise ValueError(f"{len(self.weights)} weights for probabilities of shape {table.shape}")
+        _check_range(table)
         return np.asarray(np.tensordot(table, self.weights, axes=(1, 0)))
 
     def loss(self, probabilities: ArrayLike, labels: ArrayLike, rows: ArrayLike) -> float:
@@ -140,6 +143,12 @@ def nelder_mead_weights(likelihood: ArrayLike, max_iterations: int = 20_000) -> 
         options={"maxiter": max_iterations, "fatol": 1e-12, "xatol": 1e-10},
     )
     return _share(np.asarray(found.x, dtype=np.float64))
+
+
+def _check_range(table: Floats) -> None:
+    bad = ~((table >= 0) & (table <= 1))
+    if bad.any():
+        raise ValueError(f"probability {table[bad][0]} in row {int(np.argwhere(bad)[0, 0])}; it must lie in [0, 1]")
 
 
 def _share(free: Floats) -> Floats:

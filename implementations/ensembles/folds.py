@@ -112,7 +112,7 @@ def out_of_fold(
         ValueError: the lengths differ, there is one fold only, a class is missing from a training part, or the
             member's predictions are refused.
     """
-    X, y = np.asarray(X), np.asarray(y)
+    X, y, folds = np.asarray(X), np.asarray(y), np.asarray(folds)
     numbers = _check_split(len(X), len(y), folds)
     if method == "predict_proba" and classes is None:
         classes = np.unique(y)

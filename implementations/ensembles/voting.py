@@ -26,7 +26,7 @@ def hard_vote(labels: ArrayLike, weights: ArrayLike | None = None) -> NDArray[np
         Shape (n,).
 
     Raises:
-        ValueError: not two axes, no member, or weights for another number of members or below 0.
+        ValueError: not two axes, no member, a NaN, or weights for another number of members or below 0.
     """
     classes, votes = _tally(labels, weights)
     winners: NDArray[np.generic] = classes[votes.argmax(axis=1)]
@@ -64,8 +64,10 @@ def soft_vote(probabilities: ArrayLike, weights: ArrayLike | None = None) -> Flo
 def _tally(labels: ArrayLike, weights: ArrayLike | None) -> tuple[NDArray[np.generic], Floats]:
     """The classes, and the votes each gets: (n, members) -> (n, classes)."""
     table = np.asarray(labels)
-    if table.ndim != 2 or table.shape[1] == 0:
-        raise ValueError(f"labels of shape {table.shape}; give (n, members)")
+    if table.ndim != 2 or table.size == 0:
+        raise ValueError(f"labels of shape {table.shape}; give (n, members), at least one of each")
+    if table.dtype.kind == "f" and np.isnan(table).any():
+        raise ValueError(f"a NaN in row {int(np.argwhere(np.isnan(table))[0, 0])} of the labels")
     share = _checked(weights, table.shape[1])
     classes = np.unique(table)
     return classes, np.stack([(table == label) @ share for label in classes], axis=1)

@@ -52,7 +52,11 @@ class Options:
     between: Between | None
 
 
-@click.command("partition")
+@click.command(
+    "partition",
+    epilog="\b\nExample:\n  runtwice partition engine.jsonl --png engine\n"
+    "  runtwice partition old=a1.jsonl old=a2.jsonl new=b1.jsonl new=b2.jsonl",
+)
 @click.argument("logs", nargs=-1, required=True, metavar="[RUNG=]LOG...")
 @click.option(
     "--tail-percentile",

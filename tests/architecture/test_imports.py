@@ -14,6 +14,7 @@ HARNESS = {"numpy", "scipy", "hypothesis", "click", "rich", "packaging", "platfo
 HARNESS_ONLY_IN = {
     "pytest": {"plugin.py", "fixtures.py"},
     "jinja2": {"report"},
+    "markupsafe": {"report"},
     "matplotlib": {"report"},
     "distributed": {"sweep.py"},
     "xdist": {"scheduling.py"},
@@ -98,13 +99,13 @@ def test_no_topic_imports_another():
 
 
 def test_no_test_file_bears_another_topics_name():
-    """`-k itl` selects the topic itl and nothing else."""
+    """`-k itl` selects the topic itl and nothing else; where a topic stands inside a word, `-k amp.` does."""
     topics = {path.parent.name for path in (ROOT / "claims").glob("*/claims.toml")}
     clashes = [
         f"{path.relative_to(ROOT)} bears the name {topic}"
         for path in (ROOT / "claims").glob("*/test_*.py")
         for topic in topics - {path.parent.name}
-        if topic in path.stem
+        if topic in path.stem.split("_")
     ]
     assert clashes == []
 
@@ -120,7 +121,8 @@ def test_collecting_claims_imports_no_heavy_library():
     """`pytest --collect-only claims/` imports no torch, scikit-learn, optuna or booster."""
     script = (
         "import sys, pytest; code = pytest.main(['claims/', '--collect-only', '-q', '-p', 'no:cacheprovider']); "
-        "heavy = {'torch', 'sklearn', 'optuna', 'xgboost', 'lightgbm', 'catboost', 'tokenizers'} & set(sys.modules); "
+        "heavy = {'torch', 'sklearn', 'optuna', 'xgboost', 'lightgbm', 'catboost', 'tokenizers', 'distributed'}; "
+        "heavy &= set(sys.modules); "
         "sys.exit(str(sorted(heavy)) if heavy else int(code))"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)

@@ -1,5 +1,6 @@
 """Builders with sane defaults: a claim, evidence for it, a row, and a project of claims to run the real plugin on."""
 
+import inspect
 import json
 import sys
 import textwrap
@@ -130,4 +131,6 @@ class Project:
         with pytest.MonkeyPatch.context() as patch:
             for name in [name for name in sys.modules if name.partition(".")[0] in ("claims", "implementations")]:
                 patch.delitem(sys.modules, name)
+            # What `inspect` remembers of their files would confuse it about the real ones.
+            patch.setattr(inspect, "_filesbymodname", {})
             return self.pytester.runpytest_inprocess(*arguments)

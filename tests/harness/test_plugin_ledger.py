@@ -332,3 +332,48 @@ def test_settings_enter_the_fingerprint_and_not_the_code(project):
     other = project.run().row["fingerprint"]
     assert one["settings"] != other["settings"]
     assert (one["code"] == other["code"], one["hash"] == other["hash"]) == (True, False)
+
+
+# --- what later runs compare it by -------------------------------------------------------------------------------
+
+
+def test_a_librarys_warning_is_recorded_and_breaks_nothing(project):
+    """Once a claim, with its kind; the row of a claim without any has none."""
+    project.claim(
+        "loud",
+        """
+        import warnings
+        for _ in range(2):
+            warnings.warn("soon gone", DeprecationWarning)
+        evidence.identical(1, 1)
+        """,
+    )
+    project.claim("quiet", data='needs = ["pytest"]\n')
+    for arguments in ((), ("-n1",)):
+        run = project.run(*arguments, apart=bool(arguments))
+        assert run.verdicts == {"shop.loud": "holds", "shop.quiet": "holds"}
+        assert run.rows["shop.loud"]["warnings"] == ["DeprecationWarning: soon gone"]
+        assert run.rows["shop.quiet"]["warnings"] == []
+        assert run.rows["shop.quiet"]["needs"] == ["pytest"]
+
+
+def test_a_warning_of_a_session_fixture_belongs_to_the_claim_that_asked_first(project):
+    """Fixtures warn as well as tests."""
+    project.write(
+        "claims/shop/conftest.py",
+        "import pytest, warnings\n\n@pytest.fixture(scope='session')\ndef old():\n    warnings.warn('old')\n",
+    )
+    run = project.claim("cheap", uses=", old").run()
+    assert run.row["warnings"] == ["UserWarning: old"]
+
+
+def test_other_seeds_are_noted_in_the_ledger(project):
+    """They are a setting of the run."""
+    project.write("claims/shop/conftest.py", "")
+    project.write("trial.py", "def seeded(seed):\n    return seed\n")
+    project.claim(
+        "drawn", "import trial\nevidence.identical(sweep(trial.seeded, [0, 1]), [1000, 1001])", uses=", sweep"
+    )
+    run = project.run("--first-seed=1000")
+    assert (run.row["verdict"], run.document["claims"]["first_seed"]) == ("holds", 1000)
+    assert "first_seed" not in project.run().document["claims"]

@@ -165,3 +165,11 @@ def test_progress_is_told_once_a_seed(calls, tmp_path):
     Sweep(tmp_path, progress=show)(square, [1, 2])
     assert steps == [("square", 2), "step", "step"]
     assert sys.modules[__name__].square is square
+
+
+def test_a_first_seed_shifts_all_of_them(calls, ledger):
+    """And what was kept of other seeds is not taken for theirs."""
+    a_sweep(ledger)(square, [1, 2])
+    calls.clear()
+    assert [one["square"] for one in a_sweep(ledger, first_seed=1)(square, [1, 2])] == [4, 9]
+    assert calls == [3]

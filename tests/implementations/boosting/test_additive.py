@@ -5,7 +5,9 @@ import pytest
 
 from implementations.boosting.early_stopping import Patience
 from implementations.boosting.gradient import GradientBooster
+from implementations.boosting.histogram import HistogramBooster
 from implementations.boosting.loss import LogLoss, SquaredError
+from implementations.boosting.newton import NewtonBooster
 from tests.implementations.boosting.datasets import classification, regression
 
 
@@ -77,7 +79,7 @@ def test_settings_out_of_range_are_refused(settings, message):
 
 
 def test_bad_fits_are_refused():
-    """Rows without targets, going on from nothing, a patience that watches nothing, negative weights."""
+    """Rows without targets, nothing to go on from or predict with, a patience that watches nothing, other columns."""
     X, y, _, _ = sets("squared_error", n=20)
     for call, message in (
         (lambda booster: booster.fit(X, y[:-1], 1), "20 rows but 19 targets"),
@@ -86,12 +88,40 @@ def test_bad_fits_are_refused():
         (lambda booster: booster.fit(X, y, 1, weight=-np.ones(20)), "weight -1"),
         (lambda booster: booster.fit(X[:0], y[:0], 1), "shape"),
         (lambda booster: booster.fit(X, y, 0).fit_more(-1), "n_trees is -1"),
+        (lambda booster: booster.raw(X), "call fit first"),
+        (lambda booster: booster.fit(X, y, 1).predict(X[:, :2]), "2 columns for a model of 6"),
+        (lambda booster: list(booster.fit(X, y, 1).staged_raw(X[:, :2])), "2 columns for a model of 6"),
     ):
         with pytest.raises(ValueError, match=message):
             call(GradientBooster(SquaredError()))
 
 
-def test_constant_features_leave_the_intercept():
+every_booster = pytest.mark.parametrize("booster", [GradientBooster, NewtonBooster, HistogramBooster])
+
+
+@every_booster
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"y": [0.0, 1.0, np.nan, 1.0]}, "target nan"),
+        ({"y": [0.0, 1.0, np.inf, 1.0]}, "target inf"),
+        ({"y": [1.0] * 4}, "needs two classes"),
+        ({"X": np.empty((0, 2)), "y": []}, r"shape \(0, 2\)"),
+        ({"X": np.empty((4, 0))}, r"shape \(4, 0\)"),
+        ({"X": np.full((4, 2), np.inf)}, "row 0, feature 0 is inf"),
+        ({"weight": [1.0, 1.0, -2.0, 1.0]}, "weight -2"),
+        ({"weight": [1.0, 1.0, np.nan, 1.0]}, "weight nan"),
+    ],
+)
+def test_every_booster_refuses_bad_data(booster, changed, message):
+    """NaN and infinite targets, one class, no rows, no columns, infinite values, negative and NaN weights."""
+    data = {"X": np.arange(8.0).reshape(4, 2), "y": [0.0, 1.0, 0.0, 1.0], **changed}
+    with pytest.raises(ValueError, match=message):
+        booster(LogLoss()).fit(data.pop("X"), data.pop("y"), 1, **data)
+
+
+@every_booster
+def test_constant_features_leave_the_intercept(booster):
     """A matrix that says nothing gives the mean."""
-    booster = GradientBooster(SquaredError()).fit(np.ones((4, 2)), [1.0, 2.0, 3.0, 6.0], 5)
-    assert booster.predict([[1.0, 1.0], [7.0, 7.0]]) == pytest.approx([3.0, 3.0])
+    fitted = booster(SquaredError()).fit(np.ones((4, 2)), [1.0, 2.0, 3.0, 6.0], 5)
+    assert fitted.predict([[1.0, 1.0], [7.0, 7.0]]) == pytest.approx([3.0, 3.0])

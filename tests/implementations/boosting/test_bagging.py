@@ -70,6 +70,7 @@ def test_bad_input_is_refused():
         (lambda: bagged(X, y[:5]), "20 rows but 5 targets"),
         (lambda: bagged(X, np.full(20, np.nan)), "target nan"),
         (lambda: Bagging(np.random.default_rng(0)).fit_more(1), "call fit first"),
+        (lambda: bagged(X, y, 0).predict(X), "at least one tree"),
         (lambda: means_without_one(np.ones((1, 3))), "at least 2"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -181,9 +181,3 @@ def test_settings_out_of_range_are_refused(settings, message):
     """More leaves than the depth holds, no leaves to split into, an unknown order."""
     with pytest.raises(ValueError, match=message):
         HistogramBooster(LogLoss(), **settings)
-
-
-def test_constant_features_leave_the_intercept():
-    """A matrix that says nothing gives the mean."""
-    booster = HistogramBooster(SquaredError(), growth=Growth(min_leaf=1), num_leaves=4)
-    assert booster.fit(np.ones((4, 2)), [1.0, 2.0, 3.0, 6.0], 5).predict([[1.0, 1.0]]) == pytest.approx([3.0])

@@ -97,6 +97,7 @@ def test_bad_input_is_refused():
     for call, message in (
         (lambda: naive([1, 2], y), "one for each of the 3"),
         (lambda: naive([1.0, np.nan, 2.0], y), "NaN"),
+        (lambda: naive(np.array(["a", None, "b"], dtype=object), y), "several types"),
         (lambda: naive([1, 2, 3], [0.0, np.nan, 1.0]), "target nan"),
         (lambda: naive([], []), "shape"),
         (lambda: naive([1, 1, 1], y, smoothing=-1.0), "smoothing is -1"),

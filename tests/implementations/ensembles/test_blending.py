@@ -111,6 +111,8 @@ def test_refuses_what_is_no_probability(bad):
     """NaN and values outside [0, 1] are named with their row."""
     with pytest.raises(ValueError, match="in row 1"):
         likelihoods([[0.5], [bad]], [0, 1])
+    with pytest.raises(ValueError, match="in row 1"):
+        fit_blend([[0.5], [0.6]], [0, 1], [0, 1]).predict_proba([[0.5], [bad]])
 
 
 def test_refuses_labels_that_are_no_class_numbers():

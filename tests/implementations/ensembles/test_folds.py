@@ -94,6 +94,13 @@ def test_equals_cross_val_predict():
     assert out_of_fold(tree, X, y, folds)[:, 0].tolist() == labels.tolist()
 
 
+def test_fold_numbers_may_be_a_list():
+    """A list of fold numbers is an array of them."""
+    X, y = rows(6), np.arange(6.0)
+    as_list = out_of_fold(Memoriser, X, y, [0, 1, 2, 0, 1, 2])
+    assert as_list.tolist() == out_of_fold(Memoriser, X, y, np.array([0, 1, 2, 0, 1, 2])).tolist()
+
+
 def test_two_classes_give_one_column():
     """The first of two classes is dropped, as it is one minus the other."""
     pytest.importorskip("sklearn")

@@ -94,7 +94,11 @@ def test_refuses_weights_that_are_no_votes(weights):
 
 
 def test_refuses_nan_and_other_shapes():
-    """A NaN is named with its row; one axis is no table."""
+    """A NaN is named with its row, among probabilities and among labels; one axis is no table, nor is nothing."""
+    with pytest.raises(ValueError, match="a NaN in row 1 of the labels"):
+        hard_vote([[0.0, 1.0], [1.0, np.nan]])
+    with pytest.raises(ValueError, match="at least one of each"):
+        hard_vote(np.empty((0, 2)))
     with pytest.raises(ValueError, match="a NaN in row 1"):
         soft_vote([[0.1, 0.2], [0.3, np.nan]])
     with pytest.raises(ValueError, match="shape"):

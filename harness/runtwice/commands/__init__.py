@@ -1,0 +1,1 @@
+"""Commands that are loaded when they are called, one a module."""

@@ -1,0 +1,1 @@
+"""Predicting matches from drafts: synthetic worlds, a signed bag of heroes, and a network that may know the rank."""

@@ -1,0 +1,1 @@
+"""Mixed precision: sixteen-bit floats, loss scaling, clipping, and a training step under autocast."""
