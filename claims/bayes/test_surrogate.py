@@ -76,7 +76,11 @@ def test_how_often_random_search_wins(evidence, surrogates, searches):
     evidence.above([(random_run > forest).mean() for random_run in random], evidence.given("share"))
 
 
-@claim("bayes.scratch-near-tpe")
+@claim(
+    "bayes.scratch-near-tpe",
+    expect="undecided",
+    because="TPE is 0.0019 [0.0007, 0.0030] ahead, where 0.003 counts as close; 43 more seeds would decide",
+)
 def test_what_the_surrogate_lacks_beside_tpe(evidence, surrogates, searches):
     """Best score at 50 trials, paired by seed: TPE ahead of the surrogate, and by less than what counts as close."""
     seeds, trials = evidence.given("seeds"), evidence.given("trials")
@@ -185,7 +189,11 @@ def test_doubt_alone_is_not_random(evidence, surrogates):
     evidence.equivalent(found, float(evidence.given("uniform")))
 
 
-@claim("bayes.warmup-8-15")
+@claim(
+    "bayes.warmup-8-15",
+    expect="refuted",
+    because="with 8 random trials first it ends 0.0015 [0.0001, 0.0029] below the run with 3",
+)
 def test_how_many_random_trials_come_first(evidence, surrogates):
     """Best score at 50 trials with enough and with few random trials, paired by seed."""
     few = _best(surrogates, evidence, n_startup=int(evidence.given("few")))
@@ -194,7 +202,11 @@ def test_how_many_random_trials_come_first(evidence, surrogates):
         evidence.above(_best(surrogates, evidence, **changed), few, paired=True, label=f"{enough} first")
 
 
-@claim("bayes.surrogate-needs-uncertainty")
+@claim(
+    "bayes.surrogate-needs-uncertainty",
+    expect="undecided",
+    because="0.0001 [-0.0016, 0.0018] ahead of the prediction alone; no number of seeds at hand would decide",
+)
 def test_choosing_by_the_prediction_alone(evidence, surrogates):
     """Best score at 50 trials with the trees' disagreement and without, paired by seed."""
     evidence.above(_best(surrogates, evidence), _best(surrogates, evidence, kappa=0.0), paired=True)
@@ -232,7 +244,11 @@ def test_the_surrogate_gets_better(evidence, surrogates):
     evidence.trend(near, "rises", label="among the best tenth")
 
 
-@claim("bayes.runs-converge")
+@claim(
+    "bayes.runs-converge",
+    expect="undecided",
+    because="a log ratio of spreads of -0.09 [-0.35, 0.17]; 143 more data sets would decide",
+)
 def test_runs_of_different_seeds_come_together(evidence, spreads, surrogates, searches):
     """Spread of best values, and mean distance between best settings, random search's against the surrogate's."""
     data_sets, seeds, trials = (evidence.given(name) for name in ("data_sets", "seeds", "trials"))
@@ -255,7 +271,11 @@ def test_runs_of_different_seeds_come_together(evidence, spreads, surrogates, se
     evidence.above(*distances, paired=True, label="settings")
 
 
-@claim("bayes.sequential-only")
+@claim(
+    "bayes.sequential-only",
+    expect="undecided",
+    because="a rank correlation of 0.12 [-0.08, 0.33] with the batch; 85 more seeds would decide",
+)
 def test_batches_lose_the_benefit(evidence, surrogates):
     """Best score at 50 trials where the surrogate is fitted once for every so many trials, seed by seed."""
     curves = [
