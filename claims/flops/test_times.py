@@ -94,7 +94,11 @@ def test_one_operation_for_many(evidence):
         evidence.above(found, float(np.log(evidence.given("ratio"))), label=name)
 
 
-@claim("flops.protocol")
+@claim(
+    "flops.protocol",
+    expect="undecided",
+    because="the log ratio of spreads is 0.13 [-0.09, 0.35] over 12 processes; some 49 more would decide",
+)
 def test_the_middle_of_three_spreads_less(evidence):
     """Spread of middle repetitions of three against that of single ones, a process a replicate."""
     from claims.experiments.part_times import repetitions_by_process
@@ -106,7 +110,11 @@ def test_the_middle_of_three_spreads_less(evidence):
     evidence.narrower(np.median(threes, axis=2), threes[:, :, 0])
 
 
-@claim("flops.random-weights-same-work")
+@claim(
+    "flops.random-weights-same-work",
+    expect="undecided",
+    because="weights of low rank take 7% less [3, 11] over 10 processes, across the margin of a tenth",
+)
 def test_other_numbers_take_as_long(evidence):
     """Time of a token with weights of other patterns, as a log ratio to random ones, one a process; counts the same."""
     from claims.experiments import weight_patterns
