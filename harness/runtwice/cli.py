@@ -19,6 +19,7 @@ import click
 from runtwice import __version__, catalogue, collection, completeness, ledger, terminal
 from runtwice.annotations import annotated
 from runtwice.claim import load_all
+from runtwice.commands.claims_folder import claims_option, existing
 from runtwice.commands.init import init
 from runtwice.commands.report import report
 from runtwice.errors import LedgerError, RuntwiceError, UnknownClaim
@@ -74,14 +75,6 @@ def main() -> None:
     """Published performance claims as tests, each with a verdict and its evidence."""
 
 
-_claims_option = click.option(
-    "--claims",
-    "root",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("claims"),
-    show_default=True,
-    help="The folder that holds the topics.",
-)
 _ledger_option = click.option(
     "--ledger",
     type=click.Path(path_type=Path),
@@ -100,7 +93,7 @@ def _ids(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[s
 
 @main.command("list", epilog="\b\nExample:\n  runtwice list -k 'itl and not adversarial'")
 @click.option("-k", "expression", default="", help="Only ids that match, as pytest's -k: 'itl and not adversarial'.")
-@_claims_option
+@claims_option
 def list_claims(expression: str, root: Path) -> None:
     """List claims: id, tier, kind and what the post says."""
     claims = _catalogue(root).claims
@@ -118,7 +111,7 @@ def list_claims(expression: str, root: Path) -> None:
 )
 @click.argument("id", required=False, shell_complete=_ids)
 @_ledger_option
-@_claims_option
+@claims_option
 @click.option(
     "--format",
     "form",
@@ -146,7 +139,7 @@ for _command in (init, report, selfcheck):
 
 
 @main.command("completeness", epilog="\b\nExample:\n  runtwice completeness")
-@_claims_option
+@claims_option
 def show_completeness(root: Path) -> None:
     """Say which claims of the inventory are tested, exempt, pending or missing; exit 1 if any is missing."""
     found = completeness.coverage(completeness.read_inventory(root), _catalogue(root))
@@ -227,9 +220,7 @@ def _read(path: Path | None) -> ledger.Ledger:
 
 
 def _catalogue(root: Path) -> catalogue.Catalogue:
-    if not root.is_dir():
-        raise UnknownClaim(f"no folder {str(root)!r} here; run from the project's root, or name it with --claims")
-    return catalogue.read(root)
+    return catalogue.read(existing(root))
 
 
 def _nearest(id_: str, known: list[str]) -> str:

@@ -9,7 +9,8 @@ import click
 
 from runtwice import catalogue, environment, ledger, oracle
 from runtwice.bisect import Answer, Bisection, folder
-from runtwice.errors import BisectError, UnknownClaim
+from runtwice.commands.claims_folder import claims_option, existing
+from runtwice.errors import BisectError
 from runtwice.sandbox import Builder
 
 
@@ -40,14 +41,7 @@ from runtwice.sandbox import Builder
 )
 @click.option("--pre", is_flag=True, help="Try pre-releases.")
 @click.option("--yanked", is_flag=True, help="Try releases that the package index has withdrawn.")
-@click.option(
-    "--claims",
-    "root",
-    type=click.Path(path_type=Path),
-    default=Path("claims"),
-    show_default=True,
-    help="The folder that holds the topics.",
-)
+@claims_option
 def bisect(
     id: str,  # noqa: A002 - the argument's name on the command line
     old: Path | None,
@@ -66,9 +60,7 @@ def bisect(
     Interrupted, it goes on where it was. Exit status 0 where two neighbouring releases were found, 1 where only a range
     was, 2 where there is nothing to find or no way to look.
     """
-    if not root.is_dir():
-        raise UnknownClaim(f"no folder {str(root)!r} here; run from the project's root, or name it with --claims")
-    project = oracle.project_root(root)
+    project = oracle.project_root(existing(root))
     asked = oracle.question(project, catalogue.read(root), id)
 
     def say(text: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from runtwice.claim import TIERS
-from runtwice.errors import UnknownClaim
+from runtwice.commands.claims_folder import claims_option, existing
 from runtwice.nightly import FOLDER, Nightly, Page, Selection
 from runtwice.oracle import project_root
 
@@ -38,14 +38,7 @@ from runtwice.oracle import project_root
 @click.option(
     "--bisections", type=click.IntRange(0), default=5, show_default=True, help="Bisect so many breaks at most."
 )
-@click.option(
-    "--claims",
-    "root",
-    type=click.Path(path_type=Path),
-    default=Path("claims"),
-    show_default=True,
-    help="The folder that holds the topics.",
-)
+@claims_option
 def nightly(
     tier: str,
     topics: tuple[str, ...],
@@ -60,10 +53,8 @@ def nightly(
 
     Exit status 1 only where a change was confirmed, 2 where the night could not be run.
     """
-    if not root.is_dir():
-        raise UnknownClaim(f"no folder {str(root)!r} here; run from the project's root, or name it with --claims")
     night = Nightly(
-        project_root(root),
+        project_root(existing(root)),
         Selection(tier, topics, globs),
         out,
         reference,

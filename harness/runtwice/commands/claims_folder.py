@@ -1,0 +1,29 @@
+"""The option that says where the topics are, and the refusal where they are not; commands on claims share both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from runtwice.errors import UnknownClaim
+
+claims_option = click.option(
+    "--claims",
+    "root",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("claims"),
+    show_default=True,
+    help="The folder that holds the topics.",
+)
+
+
+def existing(root: Path) -> Path:
+    """The folder, where there is one.
+
+    Raises:
+        UnknownClaim: there is no folder of that name.
+    """
+    if not root.is_dir():
+        raise UnknownClaim(f"no folder {str(root)!r} here; run from the project's root, or name it with --claims")
+    return root
