@@ -4,10 +4,6 @@ Run with `pytest benchmarks/bench_cluster.py -o python_files='bench_*.py'` on a 
 it prints how many times faster two workers are.
 """
 
-import os
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +12,7 @@ import pytest
 pytest.importorskip("distributed")
 
 from runtwice.sweep import Cluster, Sweep
+from tests.harness.dask_processes import DaskProcesses
 
 ROOT = Path(__file__).parents[1]
 SEEDS = range(64)
@@ -32,52 +29,17 @@ def a_walk(seed):
 
 
 @pytest.fixture
-def cluster(tmp_path):
+def cluster(tmp_path, monkeypatch):
     """Starts a scheduler and this many workers, as a user would from the command line."""
-    processes = []
-
-    def start(what, *words):
-        command = [
-            sys.executable,
-            "-m",
-            f"distributed.cli.dask_{what}",
-            "--host",
-            "127.0.0.1",
-            "--no-dashboard",
-            *words,
-        ]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        processes.append(subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL, env=environment))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    dask = DaskProcesses(tmp_path)
 
     def connect(workers):
-        start("scheduler", "--port", "0", "--scheduler-file", str(tmp_path / "scheduler.json"))
-        while not (tmp_path / "scheduler.json").exists():
-            time.sleep(0.05)
-        address = _address(tmp_path / "scheduler.json")
-        for _ in range(workers):
-            start("worker", address, "--nthreads", "1", "--no-nanny")
-        return _connected(address, workers)
+        dask.workers(ROOT, workers)
+        return Cluster(dask.address)
 
     yield connect
-    for process in reversed(processes):
-        process.kill()
-        process.wait()
-
-
-def _address(place):
-    import json
-
-    while not place.stat().st_size:
-        time.sleep(0.05)
-    return json.loads(place.read_text())["address"]
-
-
-def _connected(address, workers):
-    from distributed import Client
-
-    with Client(address, timeout=60, set_as_default=False) as client:
-        client.wait_for_workers(workers, timeout=120)
-    return Cluster(address)
+    dask.close()
 
 
 @pytest.mark.parametrize("workers", [1, 2])
