@@ -32,7 +32,7 @@ def test_rarer_words_take_more_tokens(evidence):
 @claim(
     "request.tokenize-negligible",
     expect="refuted",
-    because="splitting 1,024 bytes takes a hundredth of a decode step, 300,000 characters by byte pairs several steps",
+    because="splitting 300,000 characters by byte pairs took 410 ms for a decode step of 70, in one process",
 )
 def test_splitting_takes_less_than_one_step(evidence, request_times):
     """One decode step against splitting 1,024 bytes, and against splitting a long document by byte pairs."""
