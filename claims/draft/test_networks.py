@@ -109,7 +109,11 @@ def _curves(networks, evidence, epochs):
     return [one[str(epochs)] for one in networks("by_length", evidence.given("seeds"))]
 
 
-@claim("draft.still-falling-means-too-short", expect="refuted", because="to be measured")
+@claim(
+    "draft.still-falling-means-too-short",
+    expect="refuted",
+    because="in the one seed seen so far 24 epochs end at a log loss of 0.6347 and 8 at 0.6249",
+)
 def test_whether_a_longer_schedule_was_better(evidence, networks):
     """Final log loss of runs whose last epoch was their best against the next longer schedule's, paired by seed.
 
