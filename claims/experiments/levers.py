@@ -107,11 +107,15 @@ def one_after_the_other(seed: int) -> dict[str, dict[str, float]]:
 
 
 def _descended(parts: Sequence[Part], order: Sequence[str]) -> float:
-    knobs = start()
+    knobs, found = start(), losses(parts, start())
     for knob in order:
-        tried = {value: losses(parts, {**knobs, knob: value}) for value in KNOBS[knob][:4]}
+        # The setting it has already was fitted a knob ago.
+        tried = {
+            value: found if value == knobs[knob] else losses(parts, {**knobs, knob: value}) for value in KNOBS[knob][:4]
+        }
         knobs[knob] = min(tried, key=lambda value: tried[value][0])
-    return losses(parts, knobs)[1]
+        found = tried[knobs[knob]]
+    return found[1]
 
 
 def searched_accuracy(seed: int) -> dict[str, float]:
