@@ -368,8 +368,11 @@ def _placed(change: Change, before: Row, after: Row, around: Circumstances) -> C
     settings = _changed_settings(before, after)
     run_settings = tuple(circumstances.spelled(name, pair) for name, pair in around.settings.items())
     experiment = _differs(before, after, "code")
-    others = (*_packages(before, after, around), *_processor(around))
-    causes = (*settings, *(("the experiment",) if experiment else ()), *others, *run_settings)
+    own = (*(("the experiment",) if experiment else ()), *_packages(before, after))
+    if not own and around.same_processor:
+        own = _all_packages(around)
+    others = (*own, *_processor(around))
+    causes = (*settings, *others, *run_settings)
     by_settings = (
         bool(settings) or "first seed" in around.settings or bool(run_settings and (change.timed or not others))
     )
@@ -395,11 +398,16 @@ def _differs(before: Row, after: Row, part: str) -> bool:
     return one is not None and other is not None and one != other
 
 
-def _packages(before: Row, after: Row, around: Circumstances) -> tuple[str, ...]:
-    """Changed packages: those the experiment imports, or where it imports none of them all there are."""
+def _packages(before: Row, after: Row) -> tuple[str, ...]:
+    """Changed packages that the experiment imports."""
     one, other = (row["fingerprint"].get("distributions") or {} for row in (before, after))
     own = circumstances.changed(one, other) if one and other else {}
-    return tuple(circumstances.spelled(name, pair) for name, pair in (own or around.packages).items())
+    return tuple(circumstances.spelled(name, pair) for name, pair in own.items())
+
+
+def _all_packages(around: Circumstances) -> tuple[str, ...]:
+    """All changed packages: some import that nobody wrote down may lie behind what nothing else explains."""
+    return tuple(circumstances.spelled(name, pair) for name, pair in around.packages.items())
 
 
 def _processor(around: Circumstances) -> tuple[str, ...]:

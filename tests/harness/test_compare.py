@@ -284,6 +284,19 @@ def test_disabled_features_are_named_and_no_package_is_blamed(tmp_path):
     assert [change.causes for change in found.counted] == [("processor features",)]
 
 
+def test_packages_beside_disabled_features_are_blamed_only_where_the_claim_imports_them(tmp_path):
+    """An environment that has more in it is not behind what the processor did."""
+    variables = {"OMP_NUM_THREADS": "1", "NPY_DISABLE_CPU_FEATURES": "AVX2"}
+    found = compared(
+        tmp_path,
+        a_figure_row(1.0),
+        a_figure_row(2.0),
+        {"packages": {"numpy": "2.4.6"}},
+        {"features": ["SSE2"], "variables": variables, "packages": {"numpy": "2.4.6", "rich": "15"}},
+    )
+    assert [change.causes for change in found.counted] == [("processor features",)]
+
+
 def test_a_numpy_that_names_features_otherwise_is_no_other_processor(tmp_path):
     """Its names came with the release, not with the machine."""
     found = compared(
