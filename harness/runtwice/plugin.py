@@ -242,12 +242,21 @@ class Keeper:
         if selection or lost:
             environment.fix_threads()
         try:
-            command = list(map(str, self._config.invocation_params.args))
+            command = [self._told(str(argument)) for argument in self._config.invocation_params.args]
             self._session.start([*selection, *(found["id"] for found in lost)], command)
         except LedgerError as error:
             raise pytest.UsageError(str(error)) from None
         for found in lost:
             self._session.add(found)
+
+    def _told(self, argument: str) -> str:
+        """An argument as the ledger tells it: paths from the project's root, and of those elsewhere only the name."""
+        option, equals, value = argument.rpartition("=") if argument.startswith("--") else ("", "", argument)
+        path = Path(value)
+        if not path.is_absolute():
+            return argument
+        inside = path.is_relative_to(self._config.rootpath)
+        return f"{option}{equals}{path.relative_to(self._config.rootpath).as_posix() if inside else path.name}"
 
     def _uncollected_rows(self) -> Iterator[dict[str, Any] | None]:
         for nodeid, conclusion in self._uncollected.items():

@@ -57,6 +57,18 @@ def test_a_ledger_is_a_pytest_benchmark_file_with_claims(project):
     assert [entry["fullname"] for entry in document["benchmarks"]] == ["shop.cheap"]
 
 
+def test_folders_of_the_machine_stay_out_of_the_command(project, tmp_path):
+    """A ledger is read elsewhere: paths are told from the project's root, and of those outside only the name."""
+    project.claim()
+    project.run()
+    before = tmp_path / "before.json"
+    before.write_bytes(project.ledger.read_bytes())
+    run = project.run("--resume", str(before), target=str(project.root / "claims"))
+    command = json.loads(run.ledger.read_text(encoding="utf-8"))["claims"]["command"]
+    inside = project.ledger.relative_to(project.root).as_posix()
+    assert command == ["claims", f"--ledger={inside}", "--resume", "before.json"]
+
+
 def test_the_default_place_is_named_after_the_time(project):
     """`reports/local/`, one file a run, and nothing else left behind."""
     project.claim()
