@@ -111,8 +111,8 @@ def _curves(networks, evidence, epochs):
 
 @claim(
     "draft.still-falling-means-too-short",
-    expect="refuted",
-    because="in the one seed seen so far 24 epochs end at a log loss of 0.6347 and 8 at 0.6249",
+    expect="within noise",
+    because="without a layer, runs best at their last of 4 epochs gain 0.0001 [0.0000, 0.0002] by 8; with one, 0.0015",
 )
 def test_whether_a_longer_schedule_was_better(evidence, networks):
     """Final log loss of runs whose last epoch was their best against the next longer schedule's, paired by seed.
@@ -131,7 +131,11 @@ def test_whether_a_longer_schedule_was_better(evidence, networks):
                 evidence.above(ends[:, 0], ends[:, 1], paired=True, label=f"{network}, {length} epochs")
 
 
-@claim("draft.longer-schedule")
+@claim(
+    "draft.longer-schedule",
+    expect="refuted",
+    because="24 epochs end with a log loss 0.0097 [0.0085, 0.0123] above that of 8",
+)
 def test_eight_epochs_against_twenty_four(evidence, networks):
     """Final log loss of the shorter schedule against the longer one's, paired by seed."""
     short, long = (np.array(_curves(networks, evidence, length))[:, -1] for length in evidence.given("lengths"))
