@@ -44,8 +44,9 @@ class World:
         versions = {**(recipe.holds if held == "all" else {"free": "1"}), **recipe.pins}
         self.seen.append((dict(recipe.pins), attempt))
         verdict = self._verdict(versions, attempt)
-        known = verdict in ("holds", "refuted", "undecided", "error")
-        row = a_judged_row(verdict=verdict) if known else None
+        word, _, reason = verdict.partition(": ")
+        known = word in ("holds", "refuted", "undecided", "error")
+        row = a_judged_row(verdict=word, **({"reason": reason} if reason else {})) if known else None
         return Observation(row, "" if known else verdict, versions, held)
 
 
@@ -139,6 +140,12 @@ def test_ends_that_do_not_differ_or_do_not_run_are_refused(verdict, said):
     with pytest.raises(BisectError, match=said):
         searched(world)
     assert world.runs == 2
+
+
+def test_an_end_that_does_not_import_is_no_good_end():
+    """A release without a bound on what it rests on gets one too new for it; an option gives the bound."""
+    with pytest.raises(BisectError, match=r"cannot be asked with a 1\.0: ImportError: x; .* --with 'numpy<2'"):
+        searched(World(of_a(4, _0="error: ImportError: x")))
 
 
 def test_what_does_not_go_with_an_end_gives_way_and_then_stays():
