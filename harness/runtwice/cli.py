@@ -170,8 +170,8 @@ def _annotate(id_: str | None, path: Path | None, root: Path) -> None:
 def _show_ledger(found: ledger.Ledger) -> None:
     rows = sorted(found.rows.values(), key=lambda row: row["id"])
     click.echo(f"{found.path}: {found.completeness}")
-    processor = found.document.get("machine_info", {}).get("cpu", {}).get("brand_raw", "unknown processor")
-    click.echo(f"{processor}, Python {found.block['environment'].get('python', 'unknown')}")
+    processor = found.cpu.get("brand_raw") or "unknown processor"
+    click.echo(f"{processor}, Python {found.block['environment'].get('python') or 'unknown'}")
     out = terminal.console(sys.stdout, colour=sys.stdout.isatty())
     terminal.summary(out, rows, verbose=False)
 

@@ -16,6 +16,8 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,16 +25,13 @@ from pathlib import Path
 from statistics import mean, median, stdev
 from typing import IO, Any
 
+from runtwice import ledger_shape
 from runtwice.errors import LedgerError
-from runtwice.verdict import Verdict
 
 SCHEMA = 1
 JOURNAL_SUFFIX = ".journal"
-_BLOCK_KEYS = {"created", "partial", "selection", "environment"}
-_ROW_KEYS = {
-    *("id", "verdict", "reason", "verb", "declared", "because", "as_declared"),
-    *("statistic", "figures", "samples", "seconds", "fingerprint"),
-}
+# Half of a pair that stands for one sign: JSON can spell it, no file can hold it.
+_HALF_SIGN = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,12 @@ class Ledger:
     def rows(self) -> dict[str, dict[str, Any]]:
         """The rows by claim id."""
         return {row["id"]: row for row in self.block["rows"]}
+
+    @property
+    def cpu(self) -> dict[str, Any]:
+        """What is known of the processor."""
+        machine = self.document.get("machine_info") or {}
+        return machine.get("cpu") or {}
 
     def timings(self, claim_id: str) -> list[dict[str, Any]]:
         """One claim's durations, as its row had them before they went to the benchmark list."""
@@ -155,13 +160,44 @@ def read(path: Path) -> Ledger:
         return Ledger(path, _from_journal(path))
     if _is_newer(journal_path(path), path):
         return Ledger(path, _from_journal(journal_path(path)))
-    text = _text(path)
     try:
-        document = json.loads(text)
+        document = parsed(_text(path))
+    except ValueError as error:
+        raise LedgerError(f"{path} {error}") from None
+    return Ledger(path, _checked(path, document))
+
+
+def parsed(text: str) -> Any:
+    """What a text of strict JSON says.
+
+    Raises:
+        ValueError: it is none, or holds what could not be written again; the message goes on after the file's name.
+    """
+    try:
+        document = json.loads(text, parse_constant=_not_finite, parse_float=_finite_float)
+        if _HALF_SIGN.search(text):
+            json.dumps(document, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         what = "is empty" if not text.strip() else f"is not JSON, or was cut off (line {error.lineno}: {error.msg})"
-        raise LedgerError(f"{path} {what}") from None
-    return Ledger(path, _checked(path, document))
+        raise ValueError(what) from None
+    except UnicodeEncodeError:
+        raise ValueError("holds half of a sign (a lone surrogate)") from None
+    except RecursionError:
+        raise ValueError("is nested too deeply for a ledger") from None
+    except ValueError as error:  # a number that this Python refuses
+        raise ValueError(f"holds a number that is none: {error}") from None
+    return document
+
+
+def _not_finite(word: str) -> float:
+    raise ValueError(f"{word}, where JSON has finite ones only")
+
+
+def _finite_float(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{digits[:40]} is too large")
+    return number
 
 
 def _is_newer(journal: Path, path: Path) -> bool:
@@ -186,8 +222,8 @@ def _from_journal(path: Path) -> dict[str, Any]:
     # Not splitlines: a text in a row may hold one of Unicode's other line breaks.
     for line in _text(path, errors="replace").split("\n"):
         try:
-            records.append(json.loads(line))
-        except json.JSONDecodeError:
+            records.append(parsed(line))
+        except ValueError:
             break
     if not records:
         raise LedgerError(f"{path} is empty: the run was killed before it judged anything")
@@ -201,27 +237,40 @@ def _checked(path: Path, document: Any) -> dict[str, Any]:
     if not isinstance(block, dict) or not isinstance(block.get("rows"), list):
         raise LedgerError(f"{path} is not a runtwice ledger: it has no `claims` block with rows")
     schema = block.get("schema")
-    if not isinstance(schema, int) or schema < 1:
+    if type(schema) is not int or schema < 1:
         raise LedgerError(f"{path}: schema {schema!r} is not a number from 1 up")
     if schema > SCHEMA:
         raise LedgerError(
             f"{path}: schema {schema} is newer than this release reads (up to {SCHEMA}); upgrade runtwice"
         )
-    if lacking := _BLOCK_KEYS - set(block):
-        raise LedgerError(f"{path}: the `claims` block lacks {sorted(lacking)[0]!r}")
-    _checked_rows(path, block["rows"])
+    if fault := _fault(ledger_shape.BLOCK, block, "claims") or _fault(ledger_shape.DOCUMENT, document):
+        raise LedgerError(f"{path}: {fault}")
+    rows = _checked_rows(path, block["rows"])
+    ids = Counter(row["id"] for row in rows)
+    if (twice := ids.most_common(1)) and twice[0][1] > 1:
+        raise LedgerError(f"{path}: {twice[0][1]} rows of one claim, {twice[0][0]}")
     checked: dict[str, Any] = document
     return checked
 
 
 def _checked_rows(path: Path, rows: list[Any]) -> list[dict[str, Any]]:
     for number, row in enumerate(rows, 1):
-        lacking = _ROW_KEYS - set(row) if isinstance(row, dict) else _ROW_KEYS
-        if lacking:
-            raise LedgerError(f"{path}: row {number} of {len(rows)} lacks {sorted(lacking)[0]!r}")
-        if row["verdict"] not in set(Verdict):
-            raise LedgerError(f"{path}: row {number} of {len(rows)} has the verdict {row['verdict']!r}")
+        if fault := _fault(ledger_shape.ROW, row):
+            raise LedgerError(f"{path}: row {number} of {len(rows)}{_named(row)}: {fault}")
     return rows
+
+
+def _fault(shape: ledger_shape.Shape, found: Any, where: str = "") -> str:
+    try:
+        return shape(found, where)
+    except RecursionError:
+        return "nested too deeply"
+
+
+def _named(row: Any) -> str:
+    """The claim a row is of, where it says so."""
+    id_ = row.get("id") if isinstance(row, dict) else None
+    return f" ({id_})" if id_ and not ledger_shape.claim_id(id_, "") else ""
 
 
 def assembled(header: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], *, partial: bool) -> dict[str, Any]:

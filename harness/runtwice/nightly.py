@@ -252,7 +252,7 @@ def summary(night: Night, tonight: Ledger, seconds: float) -> str:
         f"# {night.folder.name}",
         "",
         f"{len(rows)} claims ({tonight.completeness}), {len(unexpected)} not as declared, {seconds:.0f} s, "
-        f"Python {tonight.block['environment'].get('python', 'unknown')}.",
+        f"Python {tonight.block['environment'].get('python') or 'unknown'}.",
         "",
     ]
     if night.comparison is None:
