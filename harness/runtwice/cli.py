@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from runtwice import __version__, catalogue, collection, completeness, ledger, terminal
+from runtwice import __version__, catalogue, collection, completeness, foreign, ledger, terminal
 from runtwice.annotations import annotated
 from runtwice.claim import load_all
 from runtwice.commands.claims_folder import claims_option, existing
@@ -61,7 +61,7 @@ class Commands(click.Group):
         try:
             return super().main(*args, **kwargs)
         except RuntwiceError as error:
-            click.echo(f"runtwice: {error}", err=True)
+            click.echo(f"runtwice: {foreign.line(str(error))}", err=True)
             sys.exit(2)
 
 
@@ -103,7 +103,7 @@ def list_claims(expression: str, root: Path) -> None:
     width = max(len(claim.id) for claim in chosen)
     for claim in chosen:
         tier = "exempt" if claim.exempt else claim.tier
-        click.echo(f"{claim.id:{width}}  {tier:8}  {claim.kind:9}  {claim.says}")
+        click.echo(f"{claim.id:{width}}  {tier:8}  {claim.kind:9}  {foreign.line(claim.says)}")
 
 
 @main.command(
@@ -131,7 +131,7 @@ def show(id: str | None, ledger: Path | None, root: Path, form: str) -> None:  #
     found = _catalogue(root)
     _check_known(found, id)
     for line in [*_described(found, id), *_evidence(id, ledger)]:  # all of it, or the refusal alone
-        click.echo(line)
+        click.echo(foreign.line(line))
 
 
 for _command in (init, report, selfcheck):
@@ -171,7 +171,8 @@ def _show_ledger(found: ledger.Ledger) -> None:
     rows = sorted(found.rows.values(), key=lambda row: row["id"])
     click.echo(f"{found.path}: {found.completeness}")
     processor = found.cpu.get("brand_raw") or "unknown processor"
-    click.echo(f"{processor}, Python {found.block['environment'].get('python') or 'unknown'}")
+    python = found.block["environment"].get("python") or "unknown"
+    click.echo(foreign.line(f"{processor}, Python {python}"))
     out = terminal.console(sys.stdout, colour=sys.stdout.isatty())
     terminal.summary(out, rows, verbose=False)
 

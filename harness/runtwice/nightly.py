@@ -19,7 +19,7 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from runtwice import catalogue, circumstances, collection, comparison_formats, environment, ledger, oracle
+from runtwice import catalogue, circumstances, collection, comparison_formats, environment, foreign, ledger, oracle
 from runtwice.bisect import Answer, Bisection
 from runtwice.claim import RESOURCES, Claim
 from runtwice.compare import Change, Comparison, compare
@@ -261,7 +261,12 @@ def summary(night: Night, tonight: Ledger, seconds: float) -> str:
     lines += [*_breaks(night)] or ["None confirmed."]
     doubtful = [one for one in night.confirmations if not one.confirmed]
     if doubtful:
-        lines += ["", "## Not confirmed", "", *(f"- `{one.id}`: {one.how}" for one in doubtful)]
+        lines += [
+            "",
+            "## Not confirmed",
+            "",
+            *(f"- {foreign.code(one.id)}: {foreign.markdown(one.how)}" for one in doubtful),
+        ]
     lines += ["", f"## Since the last good ledger ({night.comparison.old.block['created'][:10]})", ""]
     return "\n".join([*lines, comparison_formats.markdown(night.comparison), ""])
 
@@ -273,7 +278,7 @@ def _breaks(night: Night) -> list[str]:
             continue
         answer = night.answers.get(one.id)
         sentences = answer.sentences() if isinstance(answer, Answer) else [f"{one.id}: {answer or 'not bisected'}"]
-        lines += [f"- {sentence} (confirmed: {one.how})" for sentence in sentences]
+        lines += [f"- {foreign.markdown(f'{sentence} (confirmed: {one.how})')}" for sentence in sentences]
     if lines:
         path = f"{FOLDER}/{night.folder.name}/ledger.json"
         lines += [

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from runtwice import foreign
 from runtwice.verdict import Verdict
 
 Row = Mapping[str, Any]
@@ -65,14 +66,15 @@ def summary(out: Console, rows: Sequence[Row], *, verbose: bool) -> None:
 
 def line(row: Row) -> Text:
     """Id, verdict and measured beside printed figures, or the reason where there are none."""
-    text = Text(f"{row['id']}  ")
+    text = Text(f"{foreign.line(row['id'])}  ")
     text.append(row["verdict"], style=STYLES[Verdict(row["verdict"])])
     if not row["as_declared"]:
         text.append(f" (declared {row['declared']})", style="bold red")
     figures = "; ".join(figure(one) for one in row["figures"])
-    text.append(f"  {figures or row['reason']}")
+    reason = foreign.line(row["reason"])
+    text.append(f"  {figures or reason}")
     if row["figures"] and (row["verb"] != "figure" or row["verdict"] == Verdict.NOT_RUN):
-        text.append(f"  [{row['reason']}]")
+        text.append(f"  [{reason}]")
     return text
 
 
@@ -80,7 +82,7 @@ def figure(comparison: Mapping[str, Any]) -> str:
     """`name measured (printed …: exact)`."""
     moved = comparison["moved_by"]
     by = f" by {moved:+.3g}" if isinstance(moved, float) and comparison["agreement"] == "moved" else ""
-    return (
+    return foreign.line(
         f"{comparison['name']} {shown(comparison['measured'])} "
         f"(printed {shown(comparison['printed'])}: {comparison['agreement']}{by})"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from runtwice import timeline
+from runtwice import foreign, timeline
 from runtwice.comparison_formats import sentence
 from runtwice.errors import LedgerError
 from runtwice.history import History, read, write_csv
@@ -41,4 +41,4 @@ def _print(found: History) -> None:
     for entry in found.changes:
         click.echo(f"{entry.created}  {entry.id}  ({entry.found.path})")
         for change in entry.changes:
-            click.echo(f"    {sentence(change)}")
+            click.echo(foreign.line(f"    {sentence(change)}"))
