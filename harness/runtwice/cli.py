@@ -6,6 +6,7 @@ Exit status 2 and one line for anything that cannot be read or is not there.
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -30,6 +31,8 @@ from runtwice.session import LOCAL
 COMMAND_GROUP = "runtwice.commands"
 # Commands of `runtwice.commands`, each in the module of its name.
 LAZY = ("accept", "bisect", "diff", "history", "nightly")
+# As a shell reports a program that SIGPIPE ended.
+NO_READER = 141
 
 
 class Commands(click.Group):
@@ -53,14 +56,23 @@ class Commands(click.Group):
         command: click.Command | None = next((entry.load() for entry in found), None)
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call a command; one whose reader went away ends as a signal would have ended it, which is no verdict."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is flushed at the end has a place
+            sys.exit(NO_READER)
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command; a refusal is one line on standard error and exit status 2."""
+        sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - closed by who called
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a sign still gets the rest
         try:
             return super().main(*args, **kwargs)
-        except RuntwiceError as error:
+        except (RuntwiceError, OSError) as error:
             click.echo(f"runtwice: {foreign.line(str(error))}", err=True)
             sys.exit(2)
 
@@ -98,6 +110,8 @@ def list_claims(expression: str, root: Path) -> None:
     """List claims: id, tier, kind and what the post says."""
     claims = _catalogue(root).claims
     chosen = [claim for claim in claims.values() if collection.matches(expression, claim.id)]
+    if not claims:
+        raise UnknownClaim(f"no claims below {str(root)!r}: no folder in it holds a claims.toml")
     if not chosen:
         raise UnknownClaim(f"no claim matches {expression!r}; `runtwice list` shows all {len(claims)}")
     width = max(len(claim.id) for claim in chosen)

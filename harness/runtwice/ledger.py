@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -25,7 +24,7 @@ from pathlib import Path
 from statistics import mean, median, stdev
 from typing import IO, Any
 
-from runtwice import ledger_shape
+from runtwice import ledger_shape, whole
 from runtwice.errors import LedgerError
 
 SCHEMA = 1
@@ -110,9 +109,7 @@ class Journal:
         """Write the ledger by rename, remove the journal, and return the ledger's path."""
         self.close()
         document = assembled(self.header, self.rows.values(), partial=partial)
-        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        temporary.write_text(_dumped(document, indent=1), encoding="utf-8")
-        temporary.replace(self.path)
+        whole.write(self.path, _dumped(document, indent=1))
         journal_path(self.path).unlink(missing_ok=True)
         return self.path
 

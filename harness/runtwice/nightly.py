@@ -19,7 +19,17 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from runtwice import catalogue, circumstances, collection, comparison_formats, environment, foreign, ledger, oracle
+from runtwice import (
+    catalogue,
+    circumstances,
+    collection,
+    comparison_formats,
+    environment,
+    foreign,
+    ledger,
+    oracle,
+    whole,
+)
 from runtwice.bisect import Answer, Bisection
 from runtwice.claim import RESOURCES, Claim
 from runtwice.compare import Change, Comparison, compare
@@ -228,7 +238,14 @@ class Nightly:
         if night.comparison is not None:
             (folder / "diff.json").write_text(comparison_formats.as_json(night.comparison), encoding="utf-8")
         if self._page is not None:
-            self._page(tonight, folder, self._root / "claims")
+            self._draw(self._page, tonight, folder)
+
+    def _draw(self, page: Page, tonight: Ledger, folder: Path) -> None:
+        """The pages; a night of hours is not lost over a plot that cannot be drawn."""
+        try:
+            page(tonight, folder, self._root / "claims")
+        except (RuntwiceError, OSError, ValueError) as error:
+            self._say(f"no pages: {error}")
 
     def _move_forward(self, night: Night, reference: Ledger | None, path: Path) -> None:
         """The ledger becomes the last good one, unless something broke or it has fewer claims than the last had."""
@@ -239,9 +256,7 @@ class Nightly:
         if reference is not None and not set(reference.rows) <= set(tonight.rows):
             self._say(f"{good} stays: it has claims that were not run tonight")
             return
-        temporary = good.with_name(f".{good.name}.{os.getpid()}")
-        shutil.copyfile(path, temporary)
-        temporary.replace(good)
+        whole.write(good, path.read_text(encoding="utf-8"))
 
 
 def summary(night: Night, tonight: Ledger, seconds: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from shutil import get_terminal_size
 from typing import IO, Any
 
 from rich.box import SIMPLE_HEAD
@@ -46,7 +47,7 @@ def console(file: IO[str], *, colour: bool, width: int | None = None) -> Console
         file=file,
         force_terminal=colour,
         color_system="standard" if colour else None,
-        width=width,
+        width=width or get_terminal_size().columns,
         highlight=False,
     )
 
@@ -90,7 +91,7 @@ def figure(comparison: Mapping[str, Any]) -> str:
 
 def _section(out: Console, title: str, rows: Sequence[Row]) -> None:
     if rows:
-        out.print(f"{title} ({len(rows)})", style="bold")
+        out.print(f"{title} ({len(rows)})", style="bold", soft_wrap=True)
         for row in rows:
             out.print(Text("  ") + line(row), soft_wrap=True)
 
