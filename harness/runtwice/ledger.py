@@ -13,8 +13,10 @@ ledger that says `partial`; `read` takes either.
 
 from __future__ import annotations
 
+import errno
 import json
 import math
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -80,25 +82,33 @@ class Ledger:
 class Journal:
     """Appends a run's rows as they are decided, and writes the ledger in the end.
 
+    Of one path there is one at a time: it is locked, and a killed run's lock goes with the run.
+
     Args:
         path: The ledger's path; the journal stands beside it.
         header: The document without its rows.
         fresh: Whether the path must not be another run's.
+        kept: Rows of an earlier run that this one goes on from. They are in the journal, where another kill must not
+            lose them, and in the ledger once they are added.
 
     Raises:
         FileExistsError: `fresh`, and another run was here first.
+        BlockingIOError: another run is going on there.
         OSError: nothing can be written there.
     """
 
-    def __init__(self, path: Path, header: dict[str, Any], *, fresh: bool = False) -> None:
+    def __init__(
+        self, path: Path, header: dict[str, Any], *, fresh: bool = False, kept: Iterable[Mapping[str, Any]] = ()
+    ) -> None:
         self.path = path
         self.header = header
         self.rows: dict[str, dict[str, Any]] = {}
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder")
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: IO[str] = journal_path(path).open("x" if fresh else "w", encoding="utf-8")
-        self._write(header)
+        self._file: IO[str] = _locked(journal_path(path), "x" if fresh else "a")
+        self._file.truncate(0)
+        self._write(header, *kept)
 
     def add(self, row: dict[str, Any]) -> None:
         """Keep one claim's row; a later row of the same claim replaces it."""
@@ -107,19 +117,51 @@ class Journal:
 
     def finish(self, *, partial: bool) -> Path:
         """Write the ledger by rename, remove the journal, and return the ledger's path."""
-        self.close()
         document = assembled(self.header, self.rows.values(), partial=partial)
-        whole.write(self.path, _dumped(document, indent=1))
-        journal_path(self.path).unlink(missing_ok=True)
+        try:
+            whole.write(self.path, _dumped(document, indent=1))
+            journal_path(self.path).unlink(missing_ok=True)
+        finally:
+            self.close()
         return self.path
 
     def close(self) -> None:
         """Leave the journal as it is."""
         self._file.close()
 
-    def _write(self, record: Mapping[str, Any]) -> None:
-        self._file.write(_dumped(record) + "\n")
+    def _write(self, *records: Mapping[str, Any]) -> None:
+        self._file.write("".join(_dumped(record) + "\n" for record in records))
         self._file.flush()
+
+
+def _locked(path: Path, mode: str) -> IO[str]:
+    """The journal, which no other run has or gets while it is open."""
+    while True:
+        file = path.open(mode, encoding="utf-8")
+        try:
+            _lock(file)
+            if os.fstat(file.fileno()).st_ino == path.stat().st_ino:
+                return file
+        except FileNotFoundError:
+            pass
+        except OSError:
+            file.close()
+            raise
+        file.close()  # the run that had it has just ended, and its journal is gone
+
+
+def _lock(file: IO[str]) -> None:
+    try:
+        import fcntl
+    except ImportError:  # a system without it
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BlockingIOError(errno.EWOULDBLOCK, "another run is writing it", file.name) from None
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOTSUP):  # a file system without locks
+            raise
 
 
 def journal_path(ledger: Path) -> Path:
