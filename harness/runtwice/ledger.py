@@ -182,7 +182,8 @@ def newest(folder: Path) -> Path:
     Raises:
         LedgerError: there is none.
     """
-    found = [path for pattern in ("*.json", f"*.json{JOURNAL_SUFFIX}") for path in folder.glob(pattern)]
+    named = [path for pattern in ("*.json", f"*.json{JOURNAL_SUFFIX}") for path in folder.glob(pattern)]
+    found = [path for path in named if path.is_file()]
     if not found:
         raise LedgerError(f"no ledger in {folder}; run `pytest claims/` first, or name one with --ledger")
     path = max(found, key=lambda one: one.stat().st_mtime_ns)
@@ -248,6 +249,8 @@ def _is_newer(journal: Path, path: Path) -> bool:
 
 def _text(path: Path, errors: str = "strict") -> str:
     try:
+        if path.is_char_device():  # some of them have no end
+            raise LedgerError(f"{path} is a device, not a ledger")
         return path.read_text(encoding="utf-8", errors=errors)
     except FileNotFoundError:
         raise LedgerError(f"{path} does not exist") from None

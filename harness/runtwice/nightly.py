@@ -153,6 +153,8 @@ class Nightly:
         found = catalogue.read(self._root / "claims")
         claims = self._selection.of(found.claims)
         reference = ledger.read(self._reference) if self._reference else None
+        if reference is not None and not set(reference.rows) & {claim.id for claim in claims}:
+            raise LedgerError(f"{reference.path} has none of tonight's claims; there is nothing to compare them with")
         needs = sorted({need for claim in claims for need in claim.needs if need not in RESOURCES})
         target = _free(self._out, datetime.now(UTC))
         partial = target.with_name(f".{target.name}.{os.getpid()}")
@@ -295,10 +297,12 @@ def _breaks(night: Night) -> list[str]:
         sentences = answer.sentences() if isinstance(answer, Answer) else [f"{one.id}: {answer or 'not bisected'}"]
         lines += [f"- {foreign.markdown(f'{sentence} (confirmed: {one.how})')}" for sentence in sentences]
     if lines:
-        path = f"{FOLDER}/{night.folder.name}/ledger.json"
+        good = Path(os.path.relpath(night.folder.parent / GOOD.name))
+        options = f"--ledger {os.path.relpath(night.folder / 'ledger.json')}"
+        options += "" if good == GOOD else f" --reference {good}"
         lines += [
             "",
-            f"Where this is how it is from now on: `runtwice accept {' '.join(night.broken)} --ledger {path}`",
+            f"Where this is how it is from now on: `runtwice accept {' '.join(night.broken)} {options}`",
         ]
     return lines
 

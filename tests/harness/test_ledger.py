@@ -224,6 +224,22 @@ def test_the_newest_ledger_may_still_be_a_journal(tmp_path):
     assert newest(tmp_path) == tmp_path / "b.json"
 
 
+def test_what_is_no_file_is_never_the_newest_ledger(tmp_path):
+    """A folder or a broken link that is named like one hides none."""
+    (tmp_path / "gone.json").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(LedgerError, match="no ledger in"):
+        newest(tmp_path)
+    a_ledger(tmp_path / "a.json", a_row())
+    assert newest(tmp_path) == tmp_path / "a.json"
+
+
+def test_a_file_without_end_is_not_read_to_its_end():
+    """A device is no ledger."""
+    with pytest.raises(LedgerError, match="/dev/zero is a device"):
+        read(Path("/dev/zero"))
+
+
 # --- the benchmark list ----------------------------------------------------------------------------------------
 
 durations = st.lists(st.floats(1e-9, 1e3), min_size=1, max_size=60)
