@@ -159,6 +159,7 @@ class Nightly:
         target = _free(self._out, datetime.now(UTC))
         partial = target.with_name(f".{target.name}.{os.getpid()}")
         try:
+            _made(partial)
             tonight = self._measured(self._sandbox(needs, reference), len(claims), partial / "ledger.json")
             night = self._judged(target, partial, found, needs, reference, tonight)
             self._write(partial, night, tonight, time.monotonic() - begin)
@@ -324,6 +325,14 @@ def _recipe(needs: Iterable[str], found: Ledger) -> Recipe:
     holds = dict(found.block["environment"].get("distributions") or {})
     holds = {name: version for name, version in holds.items() if name not in circumstances.UNREMARKABLE}
     return Recipe((*core_requirements(), *needs), {}, holds, strict=True)
+
+
+def _made(folder: Path) -> None:
+    """Make a folder; where that cannot be it is better known before the claims have run for hours."""
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise RuntwiceError(f"{folder.parent}: no night can be kept there: {error}") from None
 
 
 def _name(requirement: str) -> str:

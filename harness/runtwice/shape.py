@@ -39,6 +39,7 @@ def is_number(value: Any) -> bool:
     return type(value) is float and math.isfinite(value)
 
 
+anything: Shape = _one(lambda value: True, "anything")  # noqa: ARG005 - a shape takes a value
 text: Shape = _one(lambda value: isinstance(value, str), "a text")
 truth: Shape = _one(lambda value: isinstance(value, bool), "true or false")
 number: Shape = _one(is_number, "a finite number")

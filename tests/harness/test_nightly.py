@@ -32,7 +32,8 @@ def nights(project, tmp_path, monkeypatch):
         monkeypatch.setattr(oracle, "run_claims", played_runs(verdicts, code))
         builder = options.pop("builder", None) or PlayedBuilder(tmp_path / "built", newest=newest)
         selection = options.pop("selection", Selection())
-        return Nightly(project.root, selection, project.root / "nights", builder=builder, **options).run()
+        out = project.root / options.pop("out", "nights")
+        return Nightly(project.root, selection, out, builder=builder, **options).run()
 
     run.project = project
     run.good = project.root / "nights" / "good.json"
@@ -101,6 +102,7 @@ def test_a_changed_experiment_is_no_break(nights):
     [
         ({"selection": Selection(globs=("bank.*",))}, UnknownClaim, "no claim is selected"),
         ({"reference": "none.json"}, LedgerError, "does not exist"),
+        ({"out": "file/nights"}, RuntwiceError, "no night can be kept there"),
         ({"reference": "other.json"}, LedgerError, "has none of tonight's claims"),
     ],
 )
@@ -108,6 +110,7 @@ def test_a_night_that_cannot_be_run_leaves_nothing_half_written(nights, options,
     """Not even its folder."""
     root = nights.project.root
     a_ledger(root / "other.json", a_judged_row("bank.cheap"))
+    (root / "file").touch()
     if "reference" in options:
         options = {"reference": root / options["reference"]}
     builder = PlayedBuilder(root / "built", newest="3")
