@@ -190,6 +190,14 @@ def test_report_refuses_in_one_line(project, arguments, said):
     assert out.count("\n") == 1
 
 
+def test_report_passes_over_a_folder_without_ledgers(project):
+    """`reports/*/` takes in `local/`, where there may be none."""
+    write(project.root)
+    (project.root / "empty").mkdir()
+    code, out = run("report", "empty", "a.json", "-o", "site")
+    assert (code, out.split("\n")[0]) == (0, "passed over: no ledger in empty")
+
+
 def test_report_says_what_it_needs(project, monkeypatch):
     """Without the libraries that draw, the other commands work and this one is one line."""
     write(project.root)
