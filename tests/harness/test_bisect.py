@@ -310,6 +310,8 @@ def test_the_command_takes_two_ledgers(quick):
         (("shop.turns", "--package", "played", "--good", "1.0", "--bad", "1.0"), "good and bad are both played 1.0"),
         (("shop.cheap", *PLAYED), "shop.cheap is holds at both ends"),
         (("shop.turns", *PLAYED, "--claims", "none"), "no folder 'none' here"),
+        (("shop.turns", *PLAYED, "--figure", "gone"), "shop.turns has no figure 'gone'; its figures are none"),
+        (("shop.turns", *PLAYED, "--with", "no requirement"), "--with 'no requirement' is no requirement"),
         (("shop.turns", "--from", "cut.json", "--to", "cut.json"), "was cut off"),
         (("shop.turns", "--from", "none.json", "--to", "cut.json"), "none.json does not exist"),
     ],
