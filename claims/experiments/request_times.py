@@ -30,8 +30,12 @@ def processes(name: str, count: int, **settings: Any) -> list[Any]:
         count: how many processes.
         settings: further keywords of it.
     """
-    target = f"claims.experiments.request_times:{name}"
-    return [in_fresh_process(target, seed=seed, **settings) for seed in range(count)]
+    return [process(name, seed, **settings) for seed in range(count)]
+
+
+def process(name: str, seed: int, **settings: Any) -> Any:
+    """What one process measures, by the name of its function."""
+    return in_fresh_process(f"claims.experiments.request_times:{name}", seed=seed, **settings)
 
 
 def shape(layers: int = 12) -> Any:

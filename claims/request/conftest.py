@@ -1,6 +1,6 @@
 """Experiments of this topic that several claims share, each run once a session."""
 
-from functools import cache
+from functools import cache, partial
 
 import pytest
 
@@ -10,10 +10,11 @@ def by_prompt():
     """Requests of 64 answer tokens after each of the post's prompts, one process a run: by length, one run each."""
     from claims.experiments import request_times
 
-    @cache
+    run = cache(partial(request_times.process, "by_prompt"))
+
     def runs(count):
-        found = request_times.processes("by_prompt", count)
-        return {size: [run[str(size)] for run in found] for size in request_times.PROMPTS}
+        found = [run(seed) for seed in range(int(count))]
+        return {size: [one[str(size)] for one in found] for size in request_times.PROMPTS}
 
     return runs
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from runtwice import circumstances, terminal
+from runtwice import circumstances, terminal, whole
 from runtwice.compare import changes_between
 from runtwice.errors import LedgerError, UnknownClaim
 from runtwice.ledger import Ledger, finite
@@ -129,12 +128,7 @@ def _note(before: Mapping[str, Any] | None, after: Mapping[str, Any], source: Le
 
 def _replace(reference: Ledger, document: dict[str, Any]) -> None:
     path: Path = reference.path
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        temporary.write_text(
-            json.dumps(finite(document), indent=1, allow_nan=False, ensure_ascii=False), encoding="utf-8"
-        )
-        temporary.replace(path)
+        whole.write(path, json.dumps(finite(document), indent=1, allow_nan=False, ensure_ascii=False))
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise LedgerError(f"{path}: the reference cannot be written: {error}") from None

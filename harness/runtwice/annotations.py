@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from runtwice import terminal
+from runtwice import foreign, terminal
 from runtwice.catalogue import Catalogue
 from runtwice.row import is_noisy
 
@@ -44,7 +44,7 @@ def _place(row: Row, found: Catalogue) -> dict[str, str]:
 
 
 def _message(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return foreign.visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

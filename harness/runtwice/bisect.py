@@ -297,6 +297,11 @@ class Bisection:
             if fault := _unfit(end):
                 raise BisectError(f"{self._id} with {name} is {fault}")
         one, other = good.row or {}, bad.row or {}
+        if target.does_not_import(one) and not target.does_not_import(other):
+            raise BisectError(
+                f"{self._id} cannot be asked with {names[0]}: {one['reason']}; "
+                "it may lack a bound that --with can give, such as --with 'numpy<2'"
+            )
         return target.between(one, other, self._figure)
 
     def _recipe(self, pins: Mapping[str, str], holds: Mapping[str, str], *, strict: bool = False) -> Recipe:

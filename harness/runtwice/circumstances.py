@@ -70,7 +70,7 @@ def between(old: Ledger, new: Ledger) -> Circumstances:
 
 def describe(ledger: Ledger) -> str:
     """A machine in words."""
-    environment, cpu = ledger.block["environment"], _cpu(ledger)
+    environment, cpu = ledger.block["environment"], ledger.cpu
     memory = environment.get("memory_bytes")
     size = f", {memory / 2**30:.0f} GiB" if isinstance(memory, int | float) else ""
     return f"{cpu.get('brand_raw') or 'unknown processor'} ({cpu.get('count') or '?'} cores{size})"
@@ -90,15 +90,9 @@ def spelled(name: str, pair: Pair) -> str:
     return f"- {name} {before}" if after is None else f"{name} {before} → {after}"
 
 
-def _cpu(ledger: Ledger) -> Mapping[str, Any]:
-    machine = ledger.document.get("machine_info")
-    cpu = machine.get("cpu") if isinstance(machine, dict) else None
-    return cpu if isinstance(cpu, dict) else {}
-
-
 def _hardware(ledger: Ledger) -> tuple[Any, ...]:
     """What makes a machine the same one; names of hosts and clock rates change while it stays what it is."""
-    cpu, machine = _cpu(ledger), ledger.document.get("machine_info") or {}
+    cpu, machine = ledger.cpu, ledger.document.get("machine_info") or {}
     memory = ledger.block["environment"].get("memory_bytes") or 0
     flags = tuple(cpu.get("flags") or ())
     return (machine.get("system"), machine.get("machine"), cpu.get("brand_raw"), cpu.get("count"), flags, memory >> 30)

@@ -6,6 +6,7 @@ Exit status 2 and one line for anything that cannot be read or is not there.
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -16,7 +17,7 @@ from typing import Any
 
 import click
 
-from runtwice import __version__, catalogue, collection, completeness, ledger, terminal
+from runtwice import __version__, catalogue, collection, completeness, foreign, ledger, terminal
 from runtwice.annotations import annotated
 from runtwice.claim import load_all
 from runtwice.commands.claims_folder import claims_option, existing
@@ -30,6 +31,8 @@ from runtwice.session import LOCAL
 COMMAND_GROUP = "runtwice.commands"
 # Commands of `runtwice.commands`, each in the module of its name.
 LAZY = ("accept", "bisect", "diff", "history", "nightly")
+# As a shell reports a program that SIGPIPE ended.
+NO_READER = 141
 
 
 class Commands(click.Group):
@@ -53,15 +56,24 @@ class Commands(click.Group):
         command: click.Command | None = next((entry.load() for entry in found), None)
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call a command; one whose reader went away ends as a signal would have ended it, which is no verdict."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is flushed at the end has a place
+            sys.exit(NO_READER)
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command; a refusal is one line on standard error and exit status 2."""
+        sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - closed by who called
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a sign still gets the rest
         try:
             return super().main(*args, **kwargs)
-        except RuntwiceError as error:
-            click.echo(f"runtwice: {error}", err=True)
+        except (RuntwiceError, OSError) as error:
+            click.echo(f"runtwice: {foreign.line(str(error))}", err=True)
             sys.exit(2)
 
 
@@ -98,12 +110,14 @@ def list_claims(expression: str, root: Path) -> None:
     """List claims: id, tier, kind and what the post says."""
     claims = _catalogue(root).claims
     chosen = [claim for claim in claims.values() if collection.matches(expression, claim.id)]
+    if not claims:
+        raise UnknownClaim(f"no claims below {str(root)!r}: no folder in it holds a claims.toml")
     if not chosen:
         raise UnknownClaim(f"no claim matches {expression!r}; `runtwice list` shows all {len(claims)}")
     width = max(len(claim.id) for claim in chosen)
     for claim in chosen:
         tier = "exempt" if claim.exempt else claim.tier
-        click.echo(f"{claim.id:{width}}  {tier:8}  {claim.kind:9}  {claim.says}")
+        click.echo(f"{claim.id:{width}}  {tier:8}  {claim.kind:9}  {foreign.line(claim.says)}")
 
 
 @main.command(
@@ -131,7 +145,7 @@ def show(id: str | None, ledger: Path | None, root: Path, form: str) -> None:  #
     found = _catalogue(root)
     _check_known(found, id)
     for line in [*_described(found, id), *_evidence(id, ledger)]:  # all of it, or the refusal alone
-        click.echo(line)
+        click.echo(foreign.line(line))
 
 
 for _command in (init, report, selfcheck):
@@ -170,8 +184,9 @@ def _annotate(id_: str | None, path: Path | None, root: Path) -> None:
 def _show_ledger(found: ledger.Ledger) -> None:
     rows = sorted(found.rows.values(), key=lambda row: row["id"])
     click.echo(f"{found.path}: {found.completeness}")
-    processor = found.document.get("machine_info", {}).get("cpu", {}).get("brand_raw", "unknown processor")
-    click.echo(f"{processor}, Python {found.block['environment'].get('python', 'unknown')}")
+    processor = found.cpu.get("brand_raw") or "unknown processor"
+    python = found.block["environment"].get("python") or "unknown"
+    click.echo(foreign.line(f"{processor}, Python {python}"))
     out = terminal.console(sys.stdout, colour=sys.stdout.isatty())
     terminal.summary(out, rows, verbose=False)
 

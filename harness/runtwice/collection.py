@@ -15,6 +15,7 @@ from unittest import TestCase
 
 from runtwice import environment
 from runtwice.claim import DATA_FILE, TIERS, Claim, Declaration, load
+from runtwice.difference import short
 from runtwice.errors import ClaimError
 
 _REFUSED_MARKS = {
@@ -141,8 +142,8 @@ def matches(expression: str, text: str) -> bool:
     )
     try:
         return _is_true(ast.parse(truths.strip(), mode="eval").body)
-    except SyntaxError:
-        raise ClaimError(f"-k {expression!r} is no expression of words, and, or, not and brackets") from None
+    except (SyntaxError, RecursionError, MemoryError):
+        raise ClaimError(f"-k {short(expression)} is no expression of words, and, or, not and brackets") from None
 
 
 def _is_true(node: ast.expr) -> bool:

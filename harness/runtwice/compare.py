@@ -139,10 +139,13 @@ def compare(old: Ledger, new: Ledger) -> Comparison:
     """Compare two ledgers over the claims both ran.
 
     Raises:
-        LedgerError: they have no claim in common.
+        LedgerError: they have no claim in common, or none at all.
     """
     before, after = old.rows, new.rows
     common = sorted(set(before) & set(after))
+    for ledger in (old, new):
+        if not ledger.rows:
+            raise LedgerError(f"{ledger.path} has no claim to compare ({ledger.completeness})")
     if not common:
         raise LedgerError(f"{old.path} and {new.path} have no claim in common: they are ledgers of different suites")
     around = circumstances.between(old, new)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from runtwice import foreign
 from runtwice.circumstances import spelled
 from runtwice.compare import Change, Comparison, Kind, Standing
 from runtwice.ledger import Ledger, finite
@@ -36,13 +37,13 @@ def table(found: Comparison) -> str:
     lines += remarks(found)
     if not found.counted:
         lines.append("nothing changed")
-    return "\n".join(lines)
+    return "\n".join(map(foreign.line, lines))
 
 
 def markdown(found: Comparison) -> str:
     """A section for a summary page."""
-    lines = [f"**{_verdict(found)}** over {_count(found.compared, 'claim')} {_where(found)}.", ""]
-    lines += [f"- {line}" for line in around(found)]
+    lines = [f"**{_verdict(found)}** over {_count(found.compared, 'claim')} {foreign.markdown(_where(found))}.", ""]
+    lines += [f"- {foreign.markdown(line)}" for line in around(found)]
     for standing in Standing:
         changes = found.standing(standing)
         if not changes or standing is Standing.SLIGHT:
@@ -54,9 +55,12 @@ def markdown(found: Comparison) -> str:
             "| claim | what | may be behind it |",
             "|---|---|---|",
         ]
-        lines += [f"| `{change.id}` | {_cell(_moved(change))} | {_cell(_causes(change))} |" for change in changes]
+        lines += [
+            f"| {foreign.code(change.id)} | {foreign.markdown(_moved(change))} | {foreign.markdown(_causes(change))} |"
+            for change in changes
+        ]
     extra = remarks(found)
-    return "\n".join([*lines, *([""] if extra else []), *(f"- {line}" for line in extra)])
+    return "\n".join([*lines, *([""] if extra else []), *(f"- {foreign.markdown(line)}" for line in extra)])
 
 
 def github(found: Comparison) -> str:
@@ -144,7 +148,7 @@ def remarks(found: Comparison) -> list[str]:
 def _moved(change: Change) -> str:
     text = f"{_value(change.before)} → {_value(change.after)}"
     if change.kind is Kind.COVERAGE:
-        text = f"{change.before}, and no longer judged: {' '.join(str(change.after).split())}"
+        text = f"{change.before}, and no longer judged: {foreign.line(str(change.after))}"
     elif change.kind in (Kind.RATIO, Kind.EFFECT):
         text = f"{change.kind.value} {text}"
     elif change.name:
@@ -208,12 +212,8 @@ def _or_unknown(value: Any) -> str:
     return "not measured" if value is None else str(value)
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return foreign.visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from runtwice.catalogue import Catalogue
 from runtwice.errors import ClaimError
+from runtwice.shape import listing, mapping, table, text
 
 INVENTORY_FILE = "inventory.toml"
+_SHAPE = table({}, {"ids": mapping(listing(text)), "pending": listing(text)})
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,12 @@ def read_inventory(root: Path) -> Inventory:
     path = root / INVENTORY_FILE
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise ClaimError(f"{path}: {error}") from None
+    except FileNotFoundError:
+        raise ClaimError(f"{path} does not exist; it lists, topic by topic, the ids that need a test") from None
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ClaimError(f"{path}: cannot be read: {error}") from None
+    if fault := _SHAPE(document, ""):
+        raise ClaimError(f"{path}: {fault}")
     return Inventory(document.get("ids", {}), document.get("pending", []))
 
 

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO, Any
 
-from runtwice import circumstances, ledger
+from runtwice import circumstances, foreign, ledger
 from runtwice.circumstances import spelled
 from runtwice.compare import Change, compare
 from runtwice.errors import LedgerError, UnknownClaim
@@ -147,4 +147,5 @@ def write_csv(found: History, file: IO[str]) -> None:
         head = [entry.id, entry.created, entry.found.path.name, machine(entry.found), environment.get("python", "")]
         tail = [statistic.get("value"), statistic.get("low"), statistic.get("high"), changed, "; ".join(entry.packages)]
         for figure in row["figures"] or [{"name": "", "measured": ""}]:
-            out.writerow([*head, row["verdict"], row["declared"], figure["name"], figure["measured"], *tail])
+            values = (*head, row["verdict"], row["declared"], figure["name"], figure["measured"], *tail)
+            out.writerow(map(foreign.cell, values))

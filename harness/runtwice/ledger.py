@@ -13,9 +13,12 @@ ledger that says `partial`; `read` takes either.
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,16 +26,13 @@ from pathlib import Path
 from statistics import mean, median, stdev
 from typing import IO, Any
 
+from runtwice import ledger_shape, whole
 from runtwice.errors import LedgerError
-from runtwice.verdict import Verdict
 
 SCHEMA = 1
 JOURNAL_SUFFIX = ".journal"
-_BLOCK_KEYS = {"created", "partial", "selection", "environment"}
-_ROW_KEYS = {
-    *("id", "verdict", "reason", "verb", "declared", "because", "as_declared"),
-    *("statistic", "figures", "samples", "seconds", "fingerprint"),
-}
+# Half of a pair that stands for one sign: JSON can spell it, no file can hold it.
+_HALF_SIGN = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,12 @@ class Ledger:
     def rows(self) -> dict[str, dict[str, Any]]:
         """The rows by claim id."""
         return {row["id"]: row for row in self.block["rows"]}
+
+    @property
+    def cpu(self) -> dict[str, Any]:
+        """What is known of the processor."""
+        machine = self.document.get("machine_info") or {}
+        return machine.get("cpu") or {}
 
     def timings(self, claim_id: str) -> list[dict[str, Any]]:
         """One claim's durations, as its row had them before they went to the benchmark list."""
@@ -76,25 +82,33 @@ class Ledger:
 class Journal:
     """Appends a run's rows as they are decided, and writes the ledger in the end.
 
+    Of one path there is one at a time: it is locked, and a killed run's lock goes with the run.
+
     Args:
         path: The ledger's path; the journal stands beside it.
         header: The document without its rows.
         fresh: Whether the path must not be another run's.
+        kept: Rows of an earlier run that this one goes on from. They are in the journal, where another kill must not
+            lose them, and in the ledger once they are added.
 
     Raises:
         FileExistsError: `fresh`, and another run was here first.
+        BlockingIOError: another run is going on there.
         OSError: nothing can be written there.
     """
 
-    def __init__(self, path: Path, header: dict[str, Any], *, fresh: bool = False) -> None:
+    def __init__(
+        self, path: Path, header: dict[str, Any], *, fresh: bool = False, kept: Iterable[Mapping[str, Any]] = ()
+    ) -> None:
         self.path = path
         self.header = header
         self.rows: dict[str, dict[str, Any]] = {}
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder")
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: IO[str] = journal_path(path).open("x" if fresh else "w", encoding="utf-8")
-        self._write(header)
+        self._file: IO[str] = _locked(journal_path(path), "x" if fresh else "a")
+        self._file.truncate(0)
+        self._write(header, *kept)
 
     def add(self, row: dict[str, Any]) -> None:
         """Keep one claim's row; a later row of the same claim replaces it."""
@@ -103,21 +117,51 @@ class Journal:
 
     def finish(self, *, partial: bool) -> Path:
         """Write the ledger by rename, remove the journal, and return the ledger's path."""
-        self.close()
         document = assembled(self.header, self.rows.values(), partial=partial)
-        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        temporary.write_text(_dumped(document, indent=1), encoding="utf-8")
-        temporary.replace(self.path)
-        journal_path(self.path).unlink(missing_ok=True)
+        try:
+            whole.write(self.path, _dumped(document, indent=1))
+            journal_path(self.path).unlink(missing_ok=True)
+        finally:
+            self.close()
         return self.path
 
     def close(self) -> None:
         """Leave the journal as it is."""
         self._file.close()
 
-    def _write(self, record: Mapping[str, Any]) -> None:
-        self._file.write(_dumped(record) + "\n")
+    def _write(self, *records: Mapping[str, Any]) -> None:
+        self._file.write("".join(_dumped(record) + "\n" for record in records))
         self._file.flush()
+
+
+def _locked(path: Path, mode: str) -> IO[str]:
+    """The journal, which no other run has or gets while it is open."""
+    while True:
+        file = path.open(mode, encoding="utf-8")
+        try:
+            _lock(file)
+            if os.fstat(file.fileno()).st_ino == path.stat().st_ino:
+                return file
+        except FileNotFoundError:
+            pass
+        except OSError:
+            file.close()
+            raise
+        file.close()  # the run that had it has just ended, and its journal is gone
+
+
+def _lock(file: IO[str]) -> None:
+    try:
+        import fcntl
+    except ImportError:  # a system without it
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BlockingIOError(errno.EWOULDBLOCK, "another run is writing it", file.name) from None
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOTSUP):  # a file system without locks
+            raise
 
 
 def journal_path(ledger: Path) -> Path:
@@ -138,7 +182,8 @@ def newest(folder: Path) -> Path:
     Raises:
         LedgerError: there is none.
     """
-    found = [path for pattern in ("*.json", f"*.json{JOURNAL_SUFFIX}") for path in folder.glob(pattern)]
+    named = [path for pattern in ("*.json", f"*.json{JOURNAL_SUFFIX}") for path in folder.glob(pattern)]
+    found = [path for path in named if path.is_file()]
     if not found:
         raise LedgerError(f"no ledger in {folder}; run `pytest claims/` first, or name one with --ledger")
     path = max(found, key=lambda one: one.stat().st_mtime_ns)
@@ -155,13 +200,44 @@ def read(path: Path) -> Ledger:
         return Ledger(path, _from_journal(path))
     if _is_newer(journal_path(path), path):
         return Ledger(path, _from_journal(journal_path(path)))
-    text = _text(path)
     try:
-        document = json.loads(text)
+        document = parsed(_text(path))
+    except ValueError as error:
+        raise LedgerError(f"{path} {error}") from None
+    return Ledger(path, _checked(path, document))
+
+
+def parsed(text: str) -> Any:
+    """What a text of strict JSON says.
+
+    Raises:
+        ValueError: it is none, or holds what could not be written again; the message goes on after the file's name.
+    """
+    try:
+        document = json.loads(text, parse_constant=_not_finite, parse_float=_finite_float)
+        if _HALF_SIGN.search(text):
+            json.dumps(document, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         what = "is empty" if not text.strip() else f"is not JSON, or was cut off (line {error.lineno}: {error.msg})"
-        raise LedgerError(f"{path} {what}") from None
-    return Ledger(path, _checked(path, document))
+        raise ValueError(what) from None
+    except UnicodeEncodeError:
+        raise ValueError("holds half of a sign (a lone surrogate)") from None
+    except RecursionError:
+        raise ValueError("is nested too deeply for a ledger") from None
+    except ValueError as error:  # a number that this Python refuses
+        raise ValueError(f"holds a number that is none: {error}") from None
+    return document
+
+
+def _not_finite(word: str) -> float:
+    raise ValueError(f"{word}, where JSON has finite ones only")
+
+
+def _finite_float(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{digits[:40]} is too large")
+    return number
 
 
 def _is_newer(journal: Path, path: Path) -> bool:
@@ -173,6 +249,8 @@ def _is_newer(journal: Path, path: Path) -> bool:
 
 def _text(path: Path, errors: str = "strict") -> str:
     try:
+        if path.is_char_device():  # some of them have no end
+            raise LedgerError(f"{path} is a device, not a ledger")
         return path.read_text(encoding="utf-8", errors=errors)
     except FileNotFoundError:
         raise LedgerError(f"{path} does not exist") from None
@@ -186,8 +264,8 @@ def _from_journal(path: Path) -> dict[str, Any]:
     # Not splitlines: a text in a row may hold one of Unicode's other line breaks.
     for line in _text(path, errors="replace").split("\n"):
         try:
-            records.append(json.loads(line))
-        except json.JSONDecodeError:
+            records.append(parsed(line))
+        except ValueError:
             break
     if not records:
         raise LedgerError(f"{path} is empty: the run was killed before it judged anything")
@@ -201,27 +279,40 @@ def _checked(path: Path, document: Any) -> dict[str, Any]:
     if not isinstance(block, dict) or not isinstance(block.get("rows"), list):
         raise LedgerError(f"{path} is not a runtwice ledger: it has no `claims` block with rows")
     schema = block.get("schema")
-    if not isinstance(schema, int) or schema < 1:
+    if type(schema) is not int or schema < 1:
         raise LedgerError(f"{path}: schema {schema!r} is not a number from 1 up")
     if schema > SCHEMA:
         raise LedgerError(
             f"{path}: schema {schema} is newer than this release reads (up to {SCHEMA}); upgrade runtwice"
         )
-    if lacking := _BLOCK_KEYS - set(block):
-        raise LedgerError(f"{path}: the `claims` block lacks {sorted(lacking)[0]!r}")
-    _checked_rows(path, block["rows"])
+    if fault := _fault(ledger_shape.BLOCK, block, "claims") or _fault(ledger_shape.DOCUMENT, document):
+        raise LedgerError(f"{path}: {fault}")
+    rows = _checked_rows(path, block["rows"])
+    ids = Counter(row["id"] for row in rows)
+    if (twice := ids.most_common(1)) and twice[0][1] > 1:
+        raise LedgerError(f"{path}: {twice[0][1]} rows of one claim, {twice[0][0]}")
     checked: dict[str, Any] = document
     return checked
 
 
 def _checked_rows(path: Path, rows: list[Any]) -> list[dict[str, Any]]:
     for number, row in enumerate(rows, 1):
-        lacking = _ROW_KEYS - set(row) if isinstance(row, dict) else _ROW_KEYS
-        if lacking:
-            raise LedgerError(f"{path}: row {number} of {len(rows)} lacks {sorted(lacking)[0]!r}")
-        if row["verdict"] not in set(Verdict):
-            raise LedgerError(f"{path}: row {number} of {len(rows)} has the verdict {row['verdict']!r}")
+        if fault := _fault(ledger_shape.ROW, row):
+            raise LedgerError(f"{path}: row {number} of {len(rows)}{_named(row)}: {fault}")
     return rows
+
+
+def _fault(shape: ledger_shape.Shape, found: Any, where: str = "") -> str:
+    try:
+        return shape(found, where)
+    except RecursionError:
+        return "nested too deeply"
+
+
+def _named(row: Any) -> str:
+    """The claim a row is of, where it says so."""
+    id_ = row.get("id") if isinstance(row, dict) else None
+    return f" ({id_})" if id_ and not ledger_shape.claim_id(id_, "") else ""
 
 
 def assembled(header: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], *, partial: bool) -> dict[str, Any]:

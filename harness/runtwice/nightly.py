@@ -19,7 +19,17 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from runtwice import catalogue, circumstances, collection, comparison_formats, environment, ledger, oracle
+from runtwice import (
+    catalogue,
+    circumstances,
+    collection,
+    comparison_formats,
+    environment,
+    foreign,
+    ledger,
+    oracle,
+    whole,
+)
 from runtwice.bisect import Answer, Bisection
 from runtwice.claim import RESOURCES, Claim
 from runtwice.compare import Change, Comparison, compare
@@ -143,10 +153,13 @@ class Nightly:
         found = catalogue.read(self._root / "claims")
         claims = self._selection.of(found.claims)
         reference = ledger.read(self._reference) if self._reference else None
+        if reference is not None and not set(reference.rows) & {claim.id for claim in claims}:
+            raise LedgerError(f"{reference.path} has none of tonight's claims; there is nothing to compare them with")
         needs = sorted({need for claim in claims for need in claim.needs if need not in RESOURCES})
         target = _free(self._out, datetime.now(UTC))
         partial = target.with_name(f".{target.name}.{os.getpid()}")
         try:
+            _made(partial)
             tonight = self._measured(self._sandbox(needs, reference), len(claims), partial / "ledger.json")
             night = self._judged(target, partial, found, needs, reference, tonight)
             self._write(partial, night, tonight, time.monotonic() - begin)
@@ -228,7 +241,14 @@ class Nightly:
         if night.comparison is not None:
             (folder / "diff.json").write_text(comparison_formats.as_json(night.comparison), encoding="utf-8")
         if self._page is not None:
-            self._page(tonight, folder, self._root / "claims")
+            self._draw(self._page, tonight, folder)
+
+    def _draw(self, page: Page, tonight: Ledger, folder: Path) -> None:
+        """The pages; a night of hours is not lost over a plot that cannot be drawn."""
+        try:
+            page(tonight, folder, self._root / "claims")
+        except (RuntwiceError, OSError, ValueError) as error:
+            self._say(f"no pages: {error}")
 
     def _move_forward(self, night: Night, reference: Ledger | None, path: Path) -> None:
         """The ledger becomes the last good one, unless something broke or it has fewer claims than the last had."""
@@ -239,9 +259,7 @@ class Nightly:
         if reference is not None and not set(reference.rows) <= set(tonight.rows):
             self._say(f"{good} stays: it has claims that were not run tonight")
             return
-        temporary = good.with_name(f".{good.name}.{os.getpid()}")
-        shutil.copyfile(path, temporary)
-        temporary.replace(good)
+        whole.write(good, path.read_text(encoding="utf-8"))
 
 
 def summary(night: Night, tonight: Ledger, seconds: float) -> str:
@@ -252,7 +270,7 @@ def summary(night: Night, tonight: Ledger, seconds: float) -> str:
         f"# {night.folder.name}",
         "",
         f"{len(rows)} claims ({tonight.completeness}), {len(unexpected)} not as declared, {seconds:.0f} s, "
-        f"Python {tonight.block['environment'].get('python', 'unknown')}.",
+        f"Python {tonight.block['environment'].get('python') or 'unknown'}.",
         "",
     ]
     if night.comparison is None:
@@ -261,7 +279,12 @@ def summary(night: Night, tonight: Ledger, seconds: float) -> str:
     lines += [*_breaks(night)] or ["None confirmed."]
     doubtful = [one for one in night.confirmations if not one.confirmed]
     if doubtful:
-        lines += ["", "## Not confirmed", "", *(f"- `{one.id}`: {one.how}" for one in doubtful)]
+        lines += [
+            "",
+            "## Not confirmed",
+            "",
+            *(f"- {foreign.code(one.id)}: {foreign.markdown(one.how)}" for one in doubtful),
+        ]
     lines += ["", f"## Since the last good ledger ({night.comparison.old.block['created'][:10]})", ""]
     return "\n".join([*lines, comparison_formats.markdown(night.comparison), ""])
 
@@ -273,12 +296,14 @@ def _breaks(night: Night) -> list[str]:
             continue
         answer = night.answers.get(one.id)
         sentences = answer.sentences() if isinstance(answer, Answer) else [f"{one.id}: {answer or 'not bisected'}"]
-        lines += [f"- {sentence} (confirmed: {one.how})" for sentence in sentences]
+        lines += [f"- {foreign.markdown(f'{sentence} (confirmed: {one.how})')}" for sentence in sentences]
     if lines:
-        path = f"{FOLDER}/{night.folder.name}/ledger.json"
+        good = Path(os.path.relpath(night.folder.parent / GOOD.name))
+        options = f"--ledger {os.path.relpath(night.folder / 'ledger.json')}"
+        options += "" if good == GOOD else f" --reference {good}"
         lines += [
             "",
-            f"Where this is how it is from now on: `runtwice accept {' '.join(night.broken)} --ledger {path}`",
+            f"Where this is how it is from now on: `runtwice accept {' '.join(night.broken)} {options}`",
         ]
     return lines
 
@@ -300,6 +325,14 @@ def _recipe(needs: Iterable[str], found: Ledger) -> Recipe:
     holds = dict(found.block["environment"].get("distributions") or {})
     holds = {name: version for name, version in holds.items() if name not in circumstances.UNREMARKABLE}
     return Recipe((*core_requirements(), *needs), {}, holds, strict=True)
+
+
+def _made(folder: Path) -> None:
+    """Make a folder; where that cannot be it is better known before the claims have run for hours."""
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise RuntwiceError(f"{folder.parent}: no night can be kept there: {error}") from None
 
 
 def _name(requirement: str) -> str:

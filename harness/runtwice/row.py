@@ -82,8 +82,13 @@ def is_noisy(found: Mapping[str, Any]) -> bool:
 
 
 def was_judged(found: Mapping[str, Any]) -> bool:
-    """True where the row has an answer that another run need not seek again."""
-    return found["verdict"] not in (Verdict.ERROR, Verdict.NOT_RUN) and not is_noisy(found)
+    """True where the row has an answer that another run need not seek again.
+
+    A stand-in is `not run` as a claim, and has been measured all the same.
+    """
+    if found["verdict"] == Verdict.NOT_RUN:
+        return bool(found["figures"])
+    return found["verdict"] != Verdict.ERROR and not is_noisy(found)
 
 
 def redeclared(found: Mapping[str, Any], declaration: Declaration, declared: Verdict) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class Session:
         """Open the journal for the selected claims; without any, nothing is written.
 
         Raises:
-            LedgerError: the folder cannot be written, or the ledger to resume cannot be read.
+            LedgerError: nothing can be written there, another run is at it, or a resumed ledger would lose rows.
         """
         self.selection = sorted(set(selection) | set(self.selection))
         if not self.selection or self.worker or self._journal is not None:
@@ -85,11 +85,27 @@ class Session:
     def _opened(self, head: dict[str, Any]) -> ledger.Journal:
         while True:
             try:
-                return ledger.Journal(self.path, head, fresh=self._fresh)
+                return ledger.Journal(self.path, head, fresh=self._fresh, kept=self._kept())
             except FileExistsError:
                 if not ledger.journal_path(self.path).exists():
                     raise
                 self.path = ledger.fresh_path(self.root / LOCAL)  # another run began in the same second
+
+    def _kept(self) -> list[dict[str, Any]]:
+        """Rows that the journal holds from the start: those of the resumed run, where this one goes on in its place.
+
+        Raises:
+            LedgerError: some of them were not selected, and the ledger would lose them.
+        """
+        if self.resume != self.path:
+            return []
+        if lost := sorted(self.carried.keys() - set(self.selection)):
+            names = ", ".join(lost[:3]) + (f" and {len(lost) - 3} more" if len(lost) > 3 else "")
+            raise LedgerError(
+                f"{self.path} would lose claims that this run does not select ({names}); "
+                "select them too, or name another file with --ledger"
+            )
+        return list(self.carried.values())
 
     def add(self, found: dict[str, Any]) -> None:
         """Keep one row."""
@@ -106,6 +122,8 @@ class Session:
         if self._journal is None:
             return
         partial = not set(self.selection) <= set(self.rows)
+        for found in self._kept() if partial else ():
+            self._journal.rows.setdefault(found["id"], found)
         self._journal.header["claims"]["controls"] = dict(self.stopwatch.record())
         if self.cluster is not None:
             self.shares = sweep.shares(self.path)

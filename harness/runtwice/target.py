@@ -43,7 +43,7 @@ class Target:
         row = seen.row
         if row is None or (row["verdict"] == Verdict.NOT_RUN and Verdict.NOT_RUN not in self._verdicts):
             return Outcome.SKIPPED
-        if _does_not_import(row) and not (_does_not_import(self.good) or _does_not_import(self.bad)):
+        if does_not_import(row) and not (does_not_import(self.good) or does_not_import(self.bad)):
             return Outcome.SKIPPED
         if is_noisy(row):
             return Outcome.UNDECIDED
@@ -112,7 +112,8 @@ def _moved(one: Row, other: Row) -> tuple[str, ...]:
     )
 
 
-def _does_not_import(row: Row) -> bool:
+def does_not_import(row: Row) -> bool:
+    """Whether the claim crashed at an import."""
     return row["verdict"] == Verdict.ERROR and any(fault in row["reason"] for fault in _IMPORT_FAULTS)
 
 

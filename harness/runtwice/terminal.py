@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from shutil import get_terminal_size
 from typing import IO, Any
 
 from rich.box import SIMPLE_HEAD
@@ -14,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from runtwice import foreign
 from runtwice.verdict import Verdict
 
 Row = Mapping[str, Any]
@@ -45,7 +47,7 @@ def console(file: IO[str], *, colour: bool, width: int | None = None) -> Console
         file=file,
         force_terminal=colour,
         color_system="standard" if colour else None,
-        width=width,
+        width=width or get_terminal_size().columns,
         highlight=False,
     )
 
@@ -65,14 +67,15 @@ def summary(out: Console, rows: Sequence[Row], *, verbose: bool) -> None:
 
 def line(row: Row) -> Text:
     """Id, verdict and measured beside printed figures, or the reason where there are none."""
-    text = Text(f"{row['id']}  ")
+    text = Text(f"{foreign.line(row['id'])}  ")
     text.append(row["verdict"], style=STYLES[Verdict(row["verdict"])])
     if not row["as_declared"]:
         text.append(f" (declared {row['declared']})", style="bold red")
     figures = "; ".join(figure(one) for one in row["figures"])
-    text.append(f"  {figures or row['reason']}")
+    reason = foreign.line(row["reason"])
+    text.append(f"  {figures or reason}")
     if row["figures"] and (row["verb"] != "figure" or row["verdict"] == Verdict.NOT_RUN):
-        text.append(f"  [{row['reason']}]")
+        text.append(f"  [{reason}]")
     return text
 
 
@@ -80,7 +83,7 @@ def figure(comparison: Mapping[str, Any]) -> str:
     """`name measured (printed …: exact)`."""
     moved = comparison["moved_by"]
     by = f" by {moved:+.3g}" if isinstance(moved, float) and comparison["agreement"] == "moved" else ""
-    return (
+    return foreign.line(
         f"{comparison['name']} {shown(comparison['measured'])} "
         f"(printed {shown(comparison['printed'])}: {comparison['agreement']}{by})"
     )
@@ -88,7 +91,7 @@ def figure(comparison: Mapping[str, Any]) -> str:
 
 def _section(out: Console, title: str, rows: Sequence[Row]) -> None:
     if rows:
-        out.print(f"{title} ({len(rows)})", style="bold")
+        out.print(f"{title} ({len(rows)})", style="bold", soft_wrap=True)
         for row in rows:
             out.print(Text("  ") + line(row), soft_wrap=True)
 

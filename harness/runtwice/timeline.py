@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from runtwice import foreign
 from runtwice.history import Entry, History, machine
 from runtwice.terminal import LETTERS
 from runtwice.verdict import Verdict
@@ -86,7 +87,7 @@ def _square(entry: Entry, x: float, y: float) -> Iterator[str]:
     ring = " stroke='black' stroke-width='2'" if entry.changes else ""
     yield (
         f"<rect x='{x:g}' y='{y:g}' width='{CELL}' height='{CELL}' rx='3' fill='{COLOURS[verdict]}'{ring}>"
-        f"<title>{escape(chr(10).join(map(str, what)))}</title></rect>"
+        f"<title>{escape(foreign.visible(chr(10).join(map(str, what))))}</title></rect>"
     )
     yield _text(x + 5, y + CELL - 5, _letter(verdict), "fill='white' pointer-events='none'")
 
@@ -104,4 +105,4 @@ def _letter(verdict: Verdict) -> str:
 
 
 def _text(x: float, y: float, text: str, how: str = "fill='#222'") -> str:
-    return f"<text x='{x:g}' y='{y:g}' {how}>{escape(text)}</text>"
+    return f"<text x='{x:g}' y='{y:g}' {how}>{escape(foreign.line(text))}</text>"

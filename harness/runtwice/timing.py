@@ -190,6 +190,7 @@ class Rule:
         max_seconds: time to spend.
         min_processes: never stop before; at least what unanimous processes need to decide.
         max_processes: never go on after.
+        patient: whether as many processes as can decide are timed although the time is up.
     """
 
     alpha: float = ALPHA
@@ -198,6 +199,7 @@ class Rule:
     max_seconds: float = MAX_SECONDS
     min_processes: int = 0
     max_processes: int = MAX_PROCESSES
+    patient: bool = False
 
     def __post_init__(self) -> None:
         _require("alpha", self.alpha, 0.0 < self.alpha < 1.0, "strictly between 0 and 1")
@@ -322,6 +324,7 @@ def compare(
     max_seconds: float = MAX_SECONDS,
     min_processes: int = 0,
     max_processes: int = MAX_PROCESSES,
+    patient: bool = False,
     seed: int = 0,
     cwd: str | os.PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -337,6 +340,7 @@ def compare(
         max_seconds: time to spend, waiting for the machine not counted; the process that is running is finished.
         min_processes: never stop before; 10 at alpha = 1% in any case.
         max_processes: never go on after.
+        patient: whether as many processes as can decide are timed although the time is up.
         seed: of the coins and hash seeds.
         cwd: folder the processes start in.
         progress: called after each process.
@@ -349,7 +353,7 @@ def compare(
         MachineBusy: another timing kept the machine.
         ValueError: a rule that cannot be kept.
     """
-    rule = Rule(alpha, margin, promised, max_seconds, min_processes, max_processes)
+    rule = Rule(alpha, margin, promised, max_seconds, min_processes, max_processes, patient)
     measure = Worker(slow, fast, max_seconds, cwd)
     with machine_lock(f"{slow.target} against {fast.target}"):
         return run(measure, slow, fast, rule, seed=seed, progress=progress)
@@ -441,7 +445,8 @@ def _stopped(decided: str | None, processes: int, elapsed: float, rule: Rule) ->
         return f"decided after {processes} processes"
     if processes >= rule.max_processes:
         return f"undecided after {processes} processes, the most allowed"
-    if elapsed * (processes + 1) / processes > rule.max_seconds:
+    undecidable = rule.patient and processes < rule.fewest
+    if elapsed * (processes + 1) / processes > rule.max_seconds and not undecidable:
         return f"undecided after {processes} processes, {rule.max_seconds:g} s were up"
     return None
 

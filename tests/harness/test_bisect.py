@@ -44,8 +44,9 @@ class World:
         versions = {**(recipe.holds if held == "all" else {"free": "1"}), **recipe.pins}
         self.seen.append((dict(recipe.pins), attempt))
         verdict = self._verdict(versions, attempt)
-        known = verdict in ("holds", "refuted", "undecided", "error")
-        row = a_judged_row(verdict=verdict) if known else None
+        word, _, reason = verdict.partition(": ")
+        known = word in ("holds", "refuted", "undecided", "error")
+        row = a_judged_row(verdict=word, **({"reason": reason} if reason else {})) if known else None
         return Observation(row, "" if known else verdict, versions, held)
 
 
@@ -139,6 +140,12 @@ def test_ends_that_do_not_differ_or_do_not_run_are_refused(verdict, said):
     with pytest.raises(BisectError, match=said):
         searched(world)
     assert world.runs == 2
+
+
+def test_an_end_that_does_not_import_is_no_good_end():
+    """A release without a bound on what it rests on gets one too new for it; an option gives the bound."""
+    with pytest.raises(BisectError, match=r"cannot be asked with a 1\.0: ImportError: x; .* --with 'numpy<2'"):
+        searched(World(of_a(4, _0="error: ImportError: x")))
 
 
 def test_what_does_not_go_with_an_end_gives_way_and_then_stays():
@@ -303,6 +310,8 @@ def test_the_command_takes_two_ledgers(quick):
         (("shop.turns", "--package", "played", "--good", "1.0", "--bad", "1.0"), "good and bad are both played 1.0"),
         (("shop.cheap", *PLAYED), "shop.cheap is holds at both ends"),
         (("shop.turns", *PLAYED, "--claims", "none"), "no folder 'none' here"),
+        (("shop.turns", *PLAYED, "--figure", "gone"), "shop.turns has no figure 'gone'; its figures are none"),
+        (("shop.turns", *PLAYED, "--with", "no requirement"), "--with 'no requirement' is no requirement"),
         (("shop.turns", "--from", "cut.json", "--to", "cut.json"), "was cut off"),
         (("shop.turns", "--from", "none.json", "--to", "cut.json"), "none.json does not exist"),
     ],

@@ -46,6 +46,94 @@ def test_the_shell_completes_commands_and_ids(project, shell):
     assert "shop.dear" not in done.stdout
 
 
+def in_a_shell(line, root, **variables):
+    """Exit status, output and complaints of a line in which `runtwice` is the command."""
+    command = f"{sys.executable} -m runtwice"
+    script = f'set -o pipefail; runtwice() {{ {command} "$@"; }}; {line}'
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=root, env={**os.environ, **variables}, capture_output=True, text=True
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture
+def long(project):
+    """A project whose claims, listed, are more than a pipe holds."""
+    for number in range(20):
+        project.claim(f"c{number}", data=f'note = "{"x" * 10_000}"\n')
+    text = (project.root / "claims/shop/claims.toml").read_text()
+    (project.root / "claims/shop/claims.toml").write_text(text.replace('says = "It is', f'says = "{"x" * 10_000}'))
+    return project
+
+
+def test_a_reader_that_went_away_is_no_verdict(long):
+    """Under `pipefail` a `diff` that `head` cut short must not read as `something changed`, nor print a traceback."""
+    assert in_a_shell("runtwice list | head -c 1", long.root) == (141, "s", "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+def test_a_full_disk_is_one_line(long):
+    """Exit status 2: whether something changed was not said."""
+    code, _, said = in_a_shell("runtwice list > /dev/full", long.root)
+    assert (code, said.count("\n")) == (2, 1)
+    assert said.startswith("runtwice: ")
+    assert "No space left" in said
+
+
+def test_a_closed_output_ends_in_no_traceback(project):
+    """What nobody can read is not written."""
+    project.claim("cheap")
+    write(project.root)
+    for line in ("runtwice list >&-", "runtwice show --ledger a.json >&-"):
+        assert in_a_shell(line, project.root) == (0, "", "")
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "40", "none"])
+def test_a_ledger_is_shown_whatever_the_width(project, columns):
+    """A width of nothing is none; a narrow one breaks no word into letters."""
+    write(project.root)
+    _, out, said = in_a_shell("runtwice show --ledger a.json", project.root, COLUMNS=columns)
+    assert said == ""
+    assert "shop" in out
+    assert max(map(len, out.split("\n"))) > 5
+
+
+@pytest.mark.parametrize("expression", ["not " * 5000 + "x", "(" * 5000, "not", "()", "a and"])
+def test_an_expression_that_is_none_is_one_line(project, expression):
+    """However deeply it is nested, and however long it is."""
+    project.claim("cheap")
+    code, out = run("list", "-k", expression)
+    assert (code, out.count("\n")) == (2, 1)
+    assert len(out) < 200
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "does not exist; it lists"),
+        (b"ids = 5", "`ids` is 5, not a table"),
+        (b"pending = [1]", "`pending[0]` is 1, not a text"),
+        (b"[ids]\nshop = 'a'", '`ids.shop` is "a", not a list'),
+        (b"\xff", "cannot be read"),
+        (b"=", "cannot be read"),
+    ],
+)
+def test_an_inventory_that_is_none_is_one_line(project, text, said):
+    """Missing, as in any project of one's own, or malformed."""
+    project.claim("cheap")
+    if text is not None:
+        (project.root / "claims" / "inventory.toml").write_bytes(text)
+    code, out = run("completeness")
+    assert (code, out.count("\n")) == (2, 1)
+    assert said in out
+
+
+def test_an_empty_folder_of_claims_says_so(project):
+    """It is not that nothing matched."""
+    (project.root / "claims").mkdir()
+    assert run("list") == (2, "runtwice: no claims below 'claims': no folder in it holds a claims.toml\n")
+
+
 # --- report -----------------------------------------------------------------------------------------------------
 
 
@@ -100,6 +188,14 @@ def test_report_refuses_in_one_line(project, arguments, said):
     assert code == 2
     assert said in out
     assert out.count("\n") == 1
+
+
+def test_report_passes_over_a_folder_without_ledgers(project):
+    """`reports/*/` takes in `local/`, where there may be none."""
+    write(project.root)
+    (project.root / "empty").mkdir()
+    code, out = run("report", "empty", "a.json", "-o", "site")
+    assert (code, out.split("\n")[0]) == (0, "passed over: no ledger in empty")
 
 
 def test_report_says_what_it_needs(project, monkeypatch):

@@ -123,8 +123,13 @@ def test_a_lone_surrogate_does_not_stop_the_ledger(tmp_path):
         ('{"claims": {"rows": [], "schema": "1"}}', "schema '1' is not a number"),
         ('{"claims": {"rows": [], "schema": 0}}', "schema 0 is not a number"),
         ('{"claims": {"rows": [], "schema": 99}}', "schema 99 is newer than this release reads .* upgrade runtwice"),
-        ('{"claims": {"rows": [], "schema": 1}}', "the `claims` block lacks 'created'"),
+        ('{"claims": {"rows": [], "schema": 1}}', "`claims` lacks 'created'"),
         (b"\xff\xfe", "cannot be read"),
+        ('{"claims": NaN}', "holds a number that is none: NaN, where JSON has finite ones only"),
+        ('{"claims": 1e999}', "holds a number that is none: 1e999 is too large"),
+        ('{"claims": ' + 5000 * "9" + "}", "holds a number that is none"),
+        ('{"claims": "\\ud800"}', "holds half of a sign"),
+        (20000 * "[", "is nested too deeply for a ledger"),
     ],
 )
 def test_what_is_no_ledger_is_refused_in_one_line(tmp_path, content, said):
@@ -149,9 +154,9 @@ def test_a_truncated_ledger_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("holds", "row 1 of 1 lacks 'as_declared'"),
-        ({"id": "shop.cheap"}, "row 1 of 1 lacks 'as_declared'"),
-        ({**a_row(), "verdict": "true"}, "row 1 of 1 has the verdict 'true'"),
+        ("holds", 'row 1 of 1: is "holds", not a table'),
+        ({"id": "shop.cheap"}, "row 1 of 1 \\(shop.cheap\\): lacks 'as_declared'"),
+        ({**a_row(), "verdict": "true"}, 'row 1 of 1 \\(shop.cheap\\): `verdict` is "true", not a verdict'),
     ],
 )
 def test_a_row_that_is_none_is_refused(tmp_path, row, said):
@@ -217,6 +222,22 @@ def test_the_newest_ledger_may_still_be_a_journal(tmp_path):
     assert newest(tmp_path) == tmp_path / "a.json"
     a_killed_run(tmp_path / "b.json")
     assert newest(tmp_path) == tmp_path / "b.json"
+
+
+def test_what_is_no_file_is_never_the_newest_ledger(tmp_path):
+    """A folder or a broken link that is named like one hides none."""
+    (tmp_path / "gone.json").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(LedgerError, match="no ledger in"):
+        newest(tmp_path)
+    a_ledger(tmp_path / "a.json", a_row())
+    assert newest(tmp_path) == tmp_path / "a.json"
+
+
+def test_a_file_without_end_is_not_read_to_its_end():
+    """A device is no ledger."""
+    with pytest.raises(LedgerError, match="/dev/zero is a device"):
+        read(Path("/dev/zero"))
 
 
 # --- the benchmark list ----------------------------------------------------------------------------------------

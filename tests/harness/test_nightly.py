@@ -32,7 +32,8 @@ def nights(project, tmp_path, monkeypatch):
         monkeypatch.setattr(oracle, "run_claims", played_runs(verdicts, code))
         builder = options.pop("builder", None) or PlayedBuilder(tmp_path / "built", newest=newest)
         selection = options.pop("selection", Selection())
-        return Nightly(project.root, selection, project.root / "nights", builder=builder, **options).run()
+        out = project.root / options.pop("out", "nights")
+        return Nightly(project.root, selection, out, builder=builder, **options).run()
 
     run.project = project
     run.good = project.root / "nights" / "good.json"
@@ -56,7 +57,8 @@ def test_a_confirmed_break_is_bisected_and_leaves_the_good_ledger_where_it_was(n
     text = (night.folder / "summary.md").read_text()
     assert "shop.turns: holds with played 4 (last good), refuted with played 5 (first bad)" in text
     assert "confirmed: the same again in both environments" in text
-    assert "`runtwice accept shop.turns --ledger reports/nightly/" in text
+    ledger_path = f"nights/{night.folder.name}/ledger.json"
+    assert f"`runtwice accept shop.turns --ledger {ledger_path} --reference nights/good.json`" in text
     assert {path.name for path in night.folder.iterdir()} == {
         *("ledger.json", "summary.md", "night.json", "diff.json", "steps")
     }
@@ -100,17 +102,21 @@ def test_a_changed_experiment_is_no_break(nights):
     [
         ({"selection": Selection(globs=("bank.*",))}, UnknownClaim, "no claim is selected"),
         ({"reference": "none.json"}, LedgerError, "does not exist"),
-        ({"reference": "other.json"}, LedgerError, "ledgers of different suites"),
+        ({"out": "file/nights"}, RuntwiceError, "no night can be kept there"),
+        ({"reference": "other.json"}, LedgerError, "has none of tonight's claims"),
     ],
 )
 def test_a_night_that_cannot_be_run_leaves_nothing_half_written(nights, options, error, said):
     """Not even its folder."""
     root = nights.project.root
     a_ledger(root / "other.json", a_judged_row("bank.cheap"))
+    (root / "file").touch()
     if "reference" in options:
         options = {"reference": root / options["reference"]}
+    builder = PlayedBuilder(root / "built", newest="3")
     with pytest.raises(error, match=said):
-        nights("3", **options)
+        nights("3", builder=builder, **options)
+    assert builder.built == []  # hours are not spent on what is known to be in vain
     assert not (root / "nights").exists() or list((root / "nights").iterdir()) == []
 
 

@@ -83,6 +83,11 @@ def test_a_resumed_run_seeks_again_what_had_no_answer(verdict, reason, judged):
     assert is_noisy(a_row(verdict=verdict, reason=reason)) is reason.startswith("noisy")
 
 
+def test_the_figures_of_a_stand_in_are_an_answer():
+    """They are not compared with the print, and need not be measured twice."""
+    assert was_judged({**a_row(verdict="not run", reason="not comparable: toys"), "figures": [{"name": "mean"}]})
+
+
 def test_a_carried_row_is_held_against_what_is_declared_now():
     """The verdict stays, the declaration is that of today."""
     row = redeclared(a_row(verdict="refuted"), Declaration("shop.cheap", "refuted", "measured 5"), Verdict.REFUTED)

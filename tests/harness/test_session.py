@@ -55,6 +55,46 @@ def test_two_sessions_of_one_second_do_not_share_a_ledger(tmp_path):
     assert one.written != other.written
 
 
+def test_two_runs_do_not_write_one_ledger(begun, tmp_path):
+    """The second ends before it measures, and the first keeps its journal; when it is through there is room again."""
+    first = Session(tmp_path, tmp_path / "a.json")
+    first.start(["shop.cheap"], [])
+    first.add(a_row())
+    with pytest.raises(LedgerError, match="another run is writing it"):
+        begun(path=tmp_path / "a.json")
+    assert list(ledger.read(tmp_path / "a.json").rows) == ["shop.cheap"]
+    first.finish()
+    assert begun(a_row(), a_row("shop.dear"), path=tmp_path / "a.json").written == tmp_path / "a.json"
+
+
+def test_a_resumed_run_that_is_killed_at_once_loses_nothing(begun, tmp_path):
+    """What it would have carried over is in its journal from the start, with its durations."""
+    row = a_row() | {"timings": [{"name": "step", "seconds": [0.1], "group": None}]}
+    begun(row, path=tmp_path / "a.json", ends=False)
+    begun(resume=tmp_path / "a.json", ends=False)
+    found = ledger.read(tmp_path / "a.json")
+    assert found.completeness == "partial, 1 of 2"
+    assert found.timings("shop.cheap") == row["timings"]
+
+
+def test_a_resumed_run_that_is_interrupted_keeps_what_it_did_not_come_to(begun, tmp_path):
+    """Its ledger says `partial`, and the next resumed run looks at those rows once more."""
+    begun(a_row(), path=tmp_path / "a.json", ends=False)
+    assert ledger.read(begun(resume=tmp_path / "a.json").written).completeness == "partial, 1 of 2"
+    again = begun(a_row(verdict="refuted"), a_row("shop.dear"), resume=tmp_path / "a.json")
+    assert [row["verdict"] for row in ledger.read(again.written).rows.values()] == ["refuted", "holds"]
+
+
+def test_a_resumed_ledger_is_not_cut_down_to_a_smaller_selection(begun, tmp_path):
+    """Hours of other claims would be gone; elsewhere the smaller ledger does no harm."""
+    begun(a_row("shop.other"), path=tmp_path / "a.json", ends=False)
+    before = (tmp_path / "a.json.journal").read_text()
+    with pytest.raises(LedgerError, match=r"would lose claims that this run does not select \(shop\.other\)"):
+        begun(resume=tmp_path / "a.json")
+    assert (tmp_path / "a.json.journal").read_text() == before
+    begun(resume=tmp_path / "a.json", path=tmp_path / "b.json")
+
+
 def test_nothing_selected_writes_nothing(tmp_path):
     """An empty run leaves no file behind."""
     session = Session(tmp_path, None)

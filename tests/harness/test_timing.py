@@ -82,6 +82,18 @@ def test_unanimous_processes_decide_after_ten():
     assert (result.more_processes, result.e_value > 100) == (0, True)
 
 
+def test_the_patient_time_as_many_processes_as_can_decide():
+    """Where each takes longer than all the time there is; a doubtful case ends there."""
+    clear, doubtful = [0.1] * 20, [0.1, -0.1] * 10
+    hasty, patient, in_doubt = (
+        injected(values, clock=ticking(5.0), patient=patient)
+        for values, patient in ((clear, False), (clear, True), (doubtful, True))
+    )
+    assert (hasty.decided, len(hasty.processes) < 10) == (None, True)
+    assert (patient.decided, len(patient.processes)) == ("above", 10)
+    assert (in_doubt.decided, len(in_doubt.processes)) == (None, 10)
+
+
 def test_a_reversed_effect_is_below():
     """A fast arm that is the slower one is decided as below."""
     assert injected([-0.1] * 20).decided == "below"

@@ -91,6 +91,7 @@ FLIPS = {
         *("1.3.0", "1.3.2", "1.4.0", "1.5.2"),
         CLUSTERED,
         'required.worst_over_best = "1.031"\nneeds = ["scikit-learn"]\n',
+        ("--with", "numpy<2"),
     ),
     "boosting": Flip(
         "scikit-learn",

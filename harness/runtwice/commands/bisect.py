@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 
 import click
+from packaging.requirements import InvalidRequirement, Requirement
 
 from runtwice import catalogue, environment, ledger, oracle
 from runtwice.bisect import Answer, Bisection, folder
+from runtwice.claim import Claim
 from runtwice.commands.claims_folder import claims_option, existing
 from runtwice.errors import BisectError
 from runtwice.sandbox import Builder
@@ -61,7 +63,9 @@ def bisect(
     was, 2 where there is nothing to find or no way to look.
     """
     project = oracle.project_root(existing(root))
-    asked = oracle.question(project, catalogue.read(root), id)
+    found = catalogue.read(root)
+    asked = oracle.question(project, found, id)
+    _check(found.claims[id], figure, extra)
 
     def say(text: str) -> None:
         click.echo(text, err=True)
@@ -82,6 +86,18 @@ def bisect(
         raise BisectError("give --from and --to, or --package with --good and --bad")
     _print(answer)
     sys.exit(0 if answer.is_settled else 1)
+
+
+def _check(claim: Claim, figure: str, extra: tuple[str, ...]) -> None:
+    """Refuse what can be known to be wrong before the first environment is built."""
+    if figure and figure not in claim.figures:
+        known = ", ".join(claim.figures) or "none"
+        raise BisectError(f"{claim.id} has no figure {figure!r}; its figures are {known}")
+    for requirement in extra:
+        try:
+            Requirement(requirement)
+        except InvalidRequirement:
+            raise BisectError(f"--with {requirement!r} is no requirement; write it like 'numpy<2'") from None
 
 
 def _print(answer: Answer) -> None:

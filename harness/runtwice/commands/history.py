@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import click
 
-from runtwice import timeline
+from runtwice import foreign, timeline, whole
 from runtwice.comparison_formats import sentence
 from runtwice.errors import LedgerError
 from runtwice.history import History, read, write_csv
@@ -27,10 +28,11 @@ def history(folder: Path, globs: tuple[str, ...], table: Path | None, plot: Path
     _print(found)
     try:
         if table is not None:
-            with table.open("w", encoding="utf-8", newline="") as file:
-                write_csv(found, file)
+            lines = io.StringIO(newline="")
+            write_csv(found, lines)
+            whole.write(table, lines.getvalue())
         if plot is not None:
-            plot.write_text(timeline.draw(found), encoding="utf-8")
+            whole.write(plot, timeline.draw(found))
     except OSError as error:
         raise LedgerError(f"{error.filename} cannot be written: {error.strerror}") from None
 
@@ -41,4 +43,4 @@ def _print(found: History) -> None:
     for entry in found.changes:
         click.echo(f"{entry.created}  {entry.id}  ({entry.found.path})")
         for change in entry.changes:
-            click.echo(f"    {sentence(change)}")
+            click.echo(foreign.line(f"    {sentence(change)}"))

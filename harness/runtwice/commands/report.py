@@ -45,7 +45,12 @@ def report(ledgers: tuple[Path, ...], out: Path, root: Path, title: str) -> None
         from runtwice.report.site import known_claims, write_site
     except ImportError as fault:
         raise RuntwiceError(f"report needs Jinja and Matplotlib ({fault}): pip install 'runtwice[report]'") from None
-    found = [one for path in ledgers or (ledger.newest(LOCAL),) for one in _read(path)]
+    by_path = {path: _read(path) for path in ledgers or (ledger.newest(LOCAL),)}
+    found = [one for read in by_path.values() for one in read]
+    if not found:
+        raise LedgerError(f"no ledger in {', '.join(map(str, by_path))}")
+    for path in (path for path, read in by_path.items() if not read):
+        click.echo(f"passed over: no ledger in {path}", err=True)
     try:
         site = write_site(found, known_claims(root), root, out, title)
     except OSError as fault:
@@ -67,6 +72,4 @@ def _read(path: Path) -> list[ledger.Ledger]:
             found.append(ledger.read(one))
         except LedgerError as fault:
             click.echo(f"passed over: {fault}", err=True)
-    if not found:
-        raise LedgerError(f"no ledger in {path}")
     return found

@@ -10,7 +10,7 @@ import io
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle
 from statistics import median
 from typing import Any
@@ -59,10 +59,11 @@ def draw(plot: Plot, data: Data, key: str) -> Markup:
         "xtick.color": _INK,
         "ytick.color": _INK,
         "axes.unicode_minus": True,
+        "text.parse_math": False,  # a price in dollars is no formula
         "path.simplify": True,
     }
     with mpl.rc_context(settings):
-        figure = _drawn(plot, data)
+        figure = _drawn(plot, replace(data, series={_label(name): units for name, units in data.series.items()}))
         file = io.StringIO()
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return _inline(file.getvalue(), plot.title)
@@ -164,6 +165,11 @@ def _roofline(axes: Axes, _plot: Plot, data: Data) -> None:
         axes.vlines(one.places, one.low, one.high, color=_SERIES[i % 8], linewidth=2, alpha=0.5)
         marker = _MARKERS[i % 8]
         axes.plot(one.places, one.middle, linestyle="", marker=marker, color=_SERIES[i % 8], markersize=5, label=name)
+
+
+def _label(name: str) -> str:
+    """A series' name for the legend, which leaves out what begins with an underscore."""
+    return f"\u200b{name}" if name.startswith("_") else name
 
 
 def _scales(axes: Axes, plot: Plot, data: Data) -> None:

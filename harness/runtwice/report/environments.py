@@ -71,7 +71,7 @@ def _created(ledger: Ledger) -> str:
 def machine(ledger: Ledger) -> str:
     """Processor, cores and GPUs in a few words."""
     about = ledger.block["environment"]
-    cpu = ledger.document.get("machine_info", {}).get("cpu", {})
+    cpu = ledger.cpu
     brand = re.sub(r"\((R|TM)\)|\bCPU\b|\bProcessor\b|@.*", "", str(cpu.get("brand_raw") or "unknown processor"))
     cores = about.get("cores") or cpu.get("count")
     parts = [" ".join(brand.split()), f"{cores} core{'s' if cores != 1 else ''}" if cores else ""]
@@ -80,7 +80,7 @@ def machine(ledger: Ledger) -> str:
 
 def python(ledger: Ledger) -> str:
     """The version of Python."""
-    return str(ledger.block["environment"].get("python", "unknown"))
+    return str(ledger.block["environment"].get("python") or "unknown")
 
 
 def _alike(one: Ledger, other: Ledger) -> bool:
@@ -91,7 +91,7 @@ def _alike(one: Ledger, other: Ledger) -> bool:
 
 
 def _system(ledger: Ledger) -> str:
-    info = ledger.document.get("machine_info", {})
+    info = ledger.document.get("machine_info") or {}
     return f"{info.get('system', '')} {info.get('machine', '')}"
 
 

@@ -35,6 +35,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from runtwice import shape
 from runtwice.claim import Claim
 from runtwice.errors import ClaimError
 from runtwice.report.environments import Row
@@ -63,6 +64,23 @@ _SOURCES = ("figures", "figure", "sample", "samples")
 _AXES = ("given", "sample", "figure")
 
 Units = list[float]
+
+
+def _place(found: Any, where: str) -> str:
+    """A place along an axis: a number, or a name."""
+    return shape.text(found, where) if isinstance(found, str) else shape.number(found, where)
+
+
+_SHAPE = shape.table(
+    {"title": shape.text, "claim": shape.text, "series": shape.mapping(shape.anything)},
+    {
+        **dict.fromkeys(("x_label", "y_label", "caption"), shape.text),
+        **dict.fromkeys(("share", "connected"), shape.truth),
+        "keys": shape.listing(shape.text),
+        "roof": shape.mapping(shape.anything),
+    },
+)
+_SOURCE = shape.table({}, {**dict.fromkeys((*_SOURCES, "claim"), shape.text), "part": shape.count})
 
 
 class Lacking(Exception):
@@ -130,6 +148,8 @@ def load(folder: Path) -> list[Plot]:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ClaimError(f"{path}: not valid TOML: {error}") from None
+    except OSError as error:
+        raise ClaimError(f"{path}: cannot be read: {error}") from None
     return [_plot(f"{path}: {name}", name, table) for name, table in document.items()]
 
 
@@ -146,6 +166,8 @@ def _plot(where: str, name: str, table: Any) -> Plot:
     for scale in ("x_scale", "y_scale"):
         if table.get(scale, "linear") not in SCALES:
             raise ClaimError(f"{where}: `{scale}` is {table[scale]!r}; it must be linear or log")
+    if fault := _SHAPE(table, ""):
+        raise ClaimError(f"{where}: {fault}")
     roof = table.get("roof", {})
     if (table["kind"] == "roofline") != (set(roof) == {"bandwidth", "peak"}):
         raise ClaimError(f"{where}: a roofline, and nothing else, has roof = {{ bandwidth = …, peak = … }}")
@@ -160,12 +182,16 @@ def _check_source(where: str, source: Any) -> None:
     kinds = [kind for kind in _SOURCES if isinstance(source, dict) and kind in source]
     if len(kinds) != 1 or set(source) - {*kinds, "part", "claim", "x"}:
         raise ClaimError(f"{where} is {source!r}; it must name one of {', '.join(_SOURCES)}")
+    if fault := _SOURCE(source, ""):
+        raise ClaimError(f"{where}: {fault}")
 
 
 def _check_axis(where: str, axis: Any) -> None:
     named = isinstance(axis, dict) and len(set(axis) & set(_AXES)) == 1 and set(axis) <= {*_AXES, "claim"}
     if not named and not (isinstance(axis, list) and axis):
         raise ClaimError(f"{where} is {axis!r}; it must be a list, or name one of {', '.join(_AXES)}")
+    if fault := (shape.mapping(shape.text) if named else shape.listing(_place))(axis, "x"):
+        raise ClaimError(f"{where}: {fault}")
 
 
 def read(plot: Plot, rows: Mapping[str, Row], claims: Mapping[str, Claim]) -> Data:
@@ -183,10 +209,24 @@ def read(plot: Plot, rows: Mapping[str, Row], claims: Mapping[str, Claim]) -> Da
             raise Lacking(f"{name!r}: {len(values)} values and {len(keys)} keys for {len(x)} places")
         found[name] = dict(zip(x, values))
     places: list[Any] = list(dict.fromkeys(x for values in found.values() for x in values))
+    if plot.kind == "roofline" and not all(isinstance(one, float) for one in places):
+        raise Lacking("the places of a roofline are numbers")
     if all(isinstance(one, float) for one in places):
         places.sort()
     roof = {name: median(_flat(_values(one, plot.claim, (), rows))) for name, one in plot.roof.items()}
+    _check_scales(plot, places, [one for values in found.values() for units in values.values() for one in units], roof)
     return Data(places, {name: [values.get(x, []) for x in places] for name, values in found.items()}, roof)
+
+
+def _check_scales(plot: Plot, places: Sequence[Any], values: Units, roof: Mapping[str, float]) -> None:
+    """Refuse what an axis cannot show: nothing up to 0 is on a logarithmic one, nothing below it is a share."""
+    log_x, log_y = (plot.kind == "roofline" or scale == "log" for scale in (plot.x_scale, plot.y_scale))
+    numeric_x = plot.kind in ("curves", "roofline") and all(isinstance(one, float) for one in places)
+    shown = [places if log_x and numeric_x else [], values if log_y else [], *([one] for one in roof.values())]
+    if any(axis and max(axis) <= 0 for axis in shown):
+        raise Lacking(f"{plot.claim}: nothing above 0, for a logarithmic scale")
+    if plot.share and any(one < 0 for one in values):
+        raise Lacking(f"{plot.claim}: a value of less than 0, as a share")
 
 
 def _axis(declared: Any, claim: str, rows: Mapping[str, Row], claims: Mapping[str, Claim]) -> list[str] | list[float]:

@@ -155,12 +155,15 @@ def page_of(topic: str) -> str:
 
 def reference(row: Row) -> float:
     """The value of no effect: 0, and for a ratio what it was promised to exceed."""
-    promised = [
-        settings["rule"]["promised"]
-        for settings in (row.get("settings") or {}).values()
-        if isinstance(settings, dict) and "promised" in (settings.get("rule") or {})
-    ]
-    return float(max(promised, default=1.0 if row["verb"] == "ratio" else 0.0))
+    promised = [_promised(settings) for settings in (row.get("settings") or {}).values()]
+    found = [one for one in promised if isinstance(one, int | float)]
+    return float(max(found, default=1.0 if row["verb"] == "ratio" else 0.0))
+
+
+def _promised(settings: Any) -> Any:
+    """The ratio that a timing's settings name; None of other settings, which may hold anything."""
+    rule = settings.get("rule") if isinstance(settings, dict) else None
+    return rule.get("promised") if isinstance(rule, dict) else None
 
 
 def margin(row: Row, claim: Claim | None) -> float:
@@ -244,7 +247,7 @@ def facts(place: Environment) -> dict[str, str]:
 
 def _control(ledger: Ledger) -> str:
     control = (ledger.block.get("controls") or {}).get("a_a") or {}
-    if "log_ratio" not in control:
+    if any(control.get(name) is None for name in ("log_ratio", "low", "high")):
         return ""
     low, high = (numerals.numeral(float(control[end])) for end in ("low", "high"))
     return f"an arm against itself: log ratio {numerals.numeral(float(control['log_ratio']))} ({low} to {high})"

@@ -34,6 +34,13 @@ def test_every_kind_is_drawn(kind, data, scale):
         assert {"here", "there"} <= set(found)
 
 
+def test_a_name_is_no_formula_and_no_secret():
+    """Dollars stay dollars, and a legend has every series."""
+    data = Data(["$5", "$x_{"], {"cost in $": [[1.0], [2.0]], "_private $\\frac$": [[1.0], [2.0]]})
+    found = words(svg(a_plot("bars", x_label="$ $\\frac", y_label="$"), data))
+    assert {"$5", "$x_{", "cost in $", "\u200b_private $\\frac$", "$ $\\frac", "$"} <= set(found)
+
+
 def test_a_roofline_has_its_roof():
     """Slope and ceiling, and the points below them."""
     data = Data([0.5, 8.0], {"decoder": [[3.0], [40.0]]}, {"bandwidth": 10.0, "peak": 60.0})

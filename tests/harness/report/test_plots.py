@@ -127,11 +127,15 @@ def test_a_roof_is_a_number_each(tmp_path):
         ('x = ["f"]\nseries.a = { figures = "{}_p99" }', "measured no figure 'f_p99'"),
         ('x = ["f"]\nseries.a = { figures = "{}", part = 7 }', "has no value number 7"),
         ('x = { given = "rates" }\nseries.a = { sample = "s" }', "gives no list 'rates'"),
+        ('y_scale = "log"\nx = [1]\nseries.a = { sample = "nothing" }', "nothing above 0, for a logarithmic scale"),
+        ('x_scale = "log"\nx = [0]\nseries.a = { sample = "s" }', "nothing above 0, for a logarithmic scale"),
+        ('share = true\nx = [1]\nseries.a = { sample = "debt" }', "less than 0, as a share"),
     ],
 )
 def test_a_ledger_without_the_numbers_lacks_the_plot(tmp_path, body, said):
     """Missing, of another shape, or not finite: the reason names it."""
-    found = rows({"s": [1.0], "double": [1.0, 2.0], "words": ["nan"]}, {"f": [1.0]})
+    samples = {"s": [1.0], "double": [1.0, 2.0], "words": ["nan"], "nothing": [0.0], "debt": [-1.0]}
+    found = rows(samples, {"f": [1.0]})
     with pytest.raises(Lacking, match=said):
         data(tmp_path, body, found)
 
@@ -159,6 +163,16 @@ def test_a_topic_may_have_no_plots(tmp_path):
         (HEAD.format(kind="curves") + 'x = [1]\nseries.a = { sample = "s", figure = "f" }', "it must name one of"),
         (HEAD.format(kind="curves") + 'x = [1]\nseries.a = { sample = "s", colour = 1 }', "it must name one of"),
         (HEAD.format(kind="roofline") + 'x = [1]\nseries.a = { sample = "s" }', "a roofline, and nothing else"),
+        (HEAD.format(kind="curves") + "x = [1]\nseries = [1]", "`series` is a list, not a table"),
+        (HEAD.format(kind="curves") + 'roof = 5\nx = [1]\nseries.a = { sample = "s" }', "`roof` is 5, not a table"),
+        (HEAD.format(kind="curves") + 'keys = 5\nx = [1]\nseries.a = { sample = "s" }', "`keys` is 5, not a list"),
+        (HEAD.format(kind="curves") + 'keys = [5]\nx = [1]\nseries.a = { sample = "s" }', "5, not a text"),
+        (HEAD.format(kind="curves") + 'x_label = 5\nx = [1]\nseries.a = { sample = "s" }', "5, not a text"),
+        (HEAD.format(kind="curves") + 'x = [nan]\nseries.a = { sample = "s" }', "not a finite number"),
+        (HEAD.format(kind="curves") + 'x = [[1]]\nseries.a = { sample = "s" }', "is a list, not a finite number"),
+        (HEAD.format(kind="curves") + "x = { given = 5 }\nseries.a = { sample = 's' }", "5, not a text"),
+        (HEAD.format(kind="curves") + "x = [1]\nseries.a = { samples = 5 }", "`samples` is 5, not a text"),
+        (HEAD.format(kind="curves") + 'x = [1]\nseries.a = { figure = "f", part = -1 }', "`part` is -1, not a count"),
     ],
 )
 def test_a_wrong_declaration_is_refused(tmp_path, text, said):
