@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from implementations.boosting.early_stopping import Patience
 from implementations.boosting.loss import Floats, Loss
-from implementations.boosting.tree import Places, matrix_of, weights_of
+from implementations.boosting.tree import Places, is_count, matrix_of, weights_of
 
 
 class Partition(Protocol):
@@ -76,7 +76,7 @@ class Booster(ABC):
         rng: Draws them; needed where a share is below 1.
 
     Raises:
-        ValueError: a rate or share out of range, or a missing generator.
+        ValueError: a rate, share or start out of range, or a missing generator.
     """
 
     def __init__(
@@ -91,6 +91,8 @@ class Booster(ABC):
     ) -> None:
         if not (np.isfinite(learning_rate) and learning_rate > 0):
             raise ValueError(f"learning_rate is {learning_rate}; it must be a finite number above 0")
+        if start is not None and not np.isfinite(start):
+            raise ValueError(f"start is {start}; it must be a finite number, or None for the loss's best constant")
         for name, share in (("subsample", subsample), ("colsample", colsample)):
             if not 0 < share <= 1:
                 raise ValueError(f"{name} is {share}; it must lie above 0 and be at most 1")
@@ -127,6 +129,9 @@ class Booster(ABC):
     ) -> Self:
         """Start anew and fit `n_trees` rounds, or fewer where `patience` runs out.
 
+        What is refused leaves an earlier fit as it was. Arrays of floats are kept, not copied: leave them unchanged
+        until the last `fit_more`.
+
         Args:
             X: Shape (n, features); NaN means missing where the trees know of it.
             y: Shape (n,).
@@ -136,35 +141,43 @@ class Booster(ABC):
             patience: When to stop; needs `valid`. The trees after the best round stay; `raw` can leave them out.
 
         Raises:
-            ValueError: bad data, or a patience without validation data.
+            ValueError: bad data, a validation set of other columns, or a patience without one or that has watched
+                another fit.
         """
         if patience is not None and valid is None:
             raise ValueError("patience watches a validation loss; pass valid=(X, y)")
-        matrix, targets = matrix_of(X), self.loss.targets(y)
-        if len(matrix) != len(targets):
-            raise ValueError(f"{len(matrix)} rows but {len(targets)} targets; give as many")
+        if patience is not None and patience.seen:
+            raise ValueError(f"this patience has watched {patience.seen} rounds of another fit; make a new one")
+        _check_rounds(n_trees)
+        matrix, targets = self._paired(X, y)
         weights = weights_of(weight, len(targets))
-        self.intercept = self.loss.constant(targets, weights) if self.start is None else self.start
-        self.stages = []
-        self.training = Training(matrix, targets, weights, np.full(len(targets), self.intercept))
-        self.validation = None if valid is None else self._watched(*valid)
+        intercept = self.loss.constant(targets, weights) if self.start is None else self.start
+        validation = None
+        if valid is not None:
+            watched, watched_targets = self._paired(*valid)
+            if watched.shape[1] != matrix.shape[1]:
+                raise ValueError(f"{watched.shape[1]} columns to watch for a training set of {matrix.shape[1]}")
+            validation = Validation(watched, watched_targets, np.full(len(watched), intercept))
+        self.intercept, self.stages, self.validation = intercept, [], validation
+        self.training = Training(matrix, targets, weights, np.full(len(targets), intercept))
         self._prepare(self.training)
         return self.fit_more(n_trees, patience=patience)
 
-    def _watched(self, X: ArrayLike, y: ArrayLike) -> Validation:
+    def _paired(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
         matrix, targets = matrix_of(X), self.loss.targets(y)
-        return Validation(matrix, targets, np.full(len(targets), self.intercept))
+        if len(matrix) != len(targets):
+            raise ValueError(f"{len(matrix)} rows but {len(targets)} targets; give as many")
+        return matrix, targets
 
     def fit_more(self, n_trees: int, *, patience: Patience | None = None) -> Self:
         """Go on from where the last fit ended; two calls of a and b rounds give what one of a + b gives.
 
         Raises:
-            ValueError: nothing was fitted yet, or `n_trees` is negative.
+            ValueError: nothing was fitted yet, or `n_trees` is no whole number of at least 0.
         """
         if self.training is None:
             raise ValueError("nothing to go on from; call fit first")
-        if n_trees < 0:
-            raise ValueError(f"n_trees is {n_trees}; it must be at least 0")
+        _check_rounds(n_trees)
         for _ in range(n_trees):
             self._add_stage(self.training)
             if self.validation is not None and self._watch(self.stages[-1], self.validation, patience):
@@ -199,8 +212,11 @@ class Booster(ABC):
         """The raw score of each row of `X` after the first `n_trees` stages (all where None), shape (n,).
 
         Raises:
-            ValueError: nothing was fitted yet, or a matrix of another number of columns than that fitted to.
+            ValueError: nothing was fitted yet, a matrix of another number of columns than that fitted to, or a negative
+                `n_trees`.
         """
+        if n_trees is not None:
+            _check_rounds(n_trees)
         matrix = self._known(X)
         total = np.full(len(matrix), self.intercept)
         for stage in self.stages[:n_trees]:
@@ -224,13 +240,22 @@ class Booster(ABC):
             yield total
 
     def predict(self, X: ArrayLike, n_trees: int | None = None) -> Floats:
-        """The predicted mean, or probability of class 1, of each row, shape (n,)."""
+        """The predicted mean, or probability of class 1, of each row, shape (n,); the refusals are those of `raw`."""
         return self.loss.response(self.raw(X, n_trees))
 
     def staged_loss(self, X: ArrayLike, y: ArrayLike) -> Floats:
-        """The mean loss on a set after 1, 2, … stages, shape (stages,)."""
-        targets = self.loss.targets(y)
-        return np.array([self.loss.value(targets, raw).mean() for raw in self.staged_raw(X)])
+        """The mean loss on a set after 1, 2, … stages, shape (stages,).
+
+        Raises:
+            ValueError: nothing was fitted yet, or bad data.
+        """
+        matrix, targets = self._paired(X, y)
+        return np.array([self.loss.value(targets, raw).mean() for raw in self.staged_raw(matrix)])
 
     def __len__(self) -> int:
         return len(self.stages)
+
+
+def _check_rounds(n_trees: int) -> None:
+    if not is_count(n_trees, 0):
+        raise ValueError(f"n_trees is {n_trees}; it must be a whole number of at least 0")

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from implementations.boosting.exact import between
 from implementations.boosting.loss import Floats
-from implementations.boosting.tree import matrix_of
+from implementations.boosting.tree import is_count, matrix_of
 
 Codes = NDArray[np.unsignedinteger]
 
@@ -69,13 +69,22 @@ def find_bins(X: ArrayLike, max_bin: int = 255, min_rows: int = 1) -> Bins:
     Raises:
         ValueError: a bad matrix, or a number out of range.
     """
-    if not 2 <= max_bin < MAX_BINS:
-        raise ValueError(f"max_bin is {max_bin}; it must be from 2 to {MAX_BINS - 1}")
-    if min_rows < 1:
-        raise ValueError(f"min_rows is {min_rows}; it must be at least 1")
+    check_sizes(max_bin, min_rows)
     matrix = matrix_of(X)
     bounds = tuple(_bounds(column[~np.isnan(column)], max_bin, min_rows) for column in matrix.T)
     return Bins(bounds, bool(np.isnan(matrix).any()))
+
+
+def check_sizes(max_bin: int, min_rows: int) -> None:
+    """Refuse sizes of bins that there cannot be.
+
+    Raises:
+        ValueError: a number out of range, or no whole one.
+    """
+    if not (is_count(max_bin, 2) and max_bin < MAX_BINS):
+        raise ValueError(f"max_bin is {max_bin}; it must be a whole number from 2 to {MAX_BINS - 1}")
+    if not is_count(min_rows, 1):
+        raise ValueError(f"min_rows is {min_rows}; it must be a whole number of at least 1")
 
 
 def _bounds(values: Floats, max_bin: int, min_rows: int) -> Floats:

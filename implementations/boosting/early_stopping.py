@@ -13,6 +13,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from implementations.boosting.tree import is_count
+
 
 def best_round(losses: ArrayLike) -> int:
     """Number of trees at which a curve of losses is lowest, the first of equals; round 1 is `losses[0]`.
@@ -34,12 +36,12 @@ class Patience:
         min_fall: How far below the best so far a loss must lie to count as better.
 
     Raises:
-        ValueError: `rounds` below 1, or `min_fall` negative or not finite.
+        ValueError: `rounds` no whole number of at least 1, or `min_fall` negative or not finite.
     """
 
     def __init__(self, rounds: int, min_fall: float = 0.0) -> None:
-        if rounds < 1:
-            raise ValueError(f"patience of {rounds} rounds; it must be at least 1")
+        if not is_count(rounds, 1):
+            raise ValueError(f"patience of {rounds} rounds; it must be a whole number of at least 1")
         if not (math.isfinite(min_fall) and min_fall >= 0):
             raise ValueError(f"min_fall is {min_fall}; it must be a finite number of at least 0")
         self.rounds = rounds

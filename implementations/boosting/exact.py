@@ -78,9 +78,21 @@ def grow(
         growth: When to stop.
         rows: The rows to grow on, each once; all where None.
         features: The features to look at, each once; all where None.
+
+    Returns:
+        The tree; a leaf of 0 where no row has any curvature.
+
+    Raises:
+        ValueError: another number of gradients or curvatures than of rows, some that are not finite, rows or features
+            that there are not, or no feature.
     """
+    check_derivatives(columns.n, gradient, curvature)
+    _check_places("row", rows, columns.n)
+    _check_places("feature", features, len(columns.values))
     rows = np.arange(columns.n) if rows is None else rows
     rows = rows[curvature[rows] > 0]
+    if len(rows) == 0:
+        return _BARE
     if features is not None:
         part = SortedColumns(columns.values[features], columns.order[features])
         return _renumbered(grow(part, gradient, curvature, growth, rows=rows), features)
@@ -106,8 +118,39 @@ def cart(columns: SortedColumns, target: Floats, weight: Floats, growth: Growth,
         weight: Shape (n,), at least 0; rows of weight 0 are left out.
         growth: When to stop.
         rows: The rows to grow on, each once; all where None.
+
+    Returns:
+        The tree; a leaf of 0 where no row has any weight.
+
+    Raises:
+        ValueError: another number of targets or weights than of rows, some that are not finite, or rows that there are
+            not.
     """
     return grow(columns, -weight * target, weight, growth, rows=rows)
+
+
+def check_derivatives(n: int, gradient: Floats, curvature: Floats) -> None:
+    """Refuse derivatives that no tree can be grown on.
+
+    Raises:
+        ValueError: other shapes than (n,), or a number that is not finite.
+    """
+    for name, amount in (("gradient", gradient), ("curvature", curvature)):
+        if amount.shape != (n,):
+            raise ValueError(f"{name} of shape {amount.shape} for {n} rows; give one for each")
+        if not np.isfinite(amount).all():
+            row = int(np.argmin(np.isfinite(amount)))
+            raise ValueError(
+                f"{name} {amount[row]} in row {row}; it must be finite (a lower learning_rate may keep it so)"
+            )
+
+
+def _check_places(what: str, places: Places | None, n: int) -> None:
+    if places is None:
+        return
+    wrong = places.dtype.kind not in "iu" or (places < 0).any() or (places >= n).any()
+    if wrong or len(np.unique(places)) < len(places) or (what == "feature" and not len(places)):
+        raise ValueError(f"{what}s {places}; give numbers from 0 to {n - 1}, each once")
 
 
 @dataclass(frozen=True)
@@ -292,6 +335,19 @@ def between(below: Floats, above: Floats) -> Floats:
     """Half way between two values, `below` where no number lies between, +inf where nothing is above (NaN)."""
     middle = below + (above - below) / 2
     return np.where(np.isnan(above), np.inf, np.where(middle < above, middle, below))
+
+
+_BARE = Tree(
+    feature=np.array([LEAF]),
+    threshold=np.zeros(1),
+    left=np.array([LEAF]),
+    right=np.array([LEAF]),
+    value=np.zeros(1),
+    gain=np.zeros(1),
+    cover=np.zeros(1),
+    rows=np.zeros(1, dtype=np.intp),
+    missing_left=np.zeros(1, dtype=np.bool_),
+)
 
 
 def _joined(levels: list[_Nodes]) -> Tree:

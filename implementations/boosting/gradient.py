@@ -8,6 +8,7 @@ Leaves out: features drawn anew at each node, and more than two classes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -36,6 +37,9 @@ class GradientBooster(Booster):
         start: As in `Booster`.
         subsample: As in `Booster`.
         rng: As in `Booster`.
+
+    Raises:
+        ValueError: another `leaf`, or as in `Booster`.
     """
 
     def __init__(
@@ -61,7 +65,7 @@ class GradientBooster(Booster):
     def _prepare(self, training: Training) -> None:
         if self.learner is None:
             columns = SortedColumns.of(training.X)
-            self._learner = lambda target, weight: cart(columns, target, weight, self.growth)
+            self._learner = partial(cart, columns, growth=self.growth)
 
     def _round(self, training: Training) -> tuple[Stage, Floats]:
         residual = -self.loss.gradient(training.y, training.raw)

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from implementations.boosting.additive import Booster, Stage, Training
-from implementations.boosting.binning import Bins, Codes, find_bins
+from implementations.boosting.binning import Bins, Codes, check_sizes, find_bins
+from implementations.boosting.exact import check_derivatives
 from implementations.boosting.loss import Floats, Loss
-from implementations.boosting.tree import LEAF, Flags, Growth, Places, Tree
+from implementations.boosting.tree import LEAF, Flags, Growth, Places, Tree, is_count
 
 # Codes counted in one call: few enough to stay in cache, enough to outweigh the call.
 BLOCK = 2**16
@@ -77,7 +78,7 @@ def histogram(binned: Binned, rows: Places, gradient: Floats, curvature: Floats)
     n_features, n = binned.codes.shape
     amounts = (gradient, curvature) if len(rows) == n else (gradient[rows], curvature[rows])
     out = np.empty((2, n_features, binned.width))
-    block = max(1, BLOCK // len(rows))
+    block = max(1, BLOCK // max(1, len(rows)))
     for first in range(0, n_features, block):
         codes = binned.codes[first : first + block]
         part: Codes = codes if len(rows) == n else np.take(codes, rows, axis=1)  # (block, r)
@@ -118,7 +119,8 @@ def best_split(
 def _gains(sums: Histogram, n_rows: int, growth: Growth, *, missing: bool, missing_left: bool) -> NDArray[np.float32]:
     """Gain of a split after each bin but the last, 0 where there can be none; shape (features, width - 1)."""
     total = sums[:, 0].sum(axis=1)[:, None, None]  # (2, 1, 1): the same in every feature
-    rows = np.floor(sums[1] * (n_rows / total[1]) + 0.5)  # (features, width)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a leaf without curvature, where no split gains
+        rows = np.floor(sums[1] * (n_rows / total[1]) + 0.5)  # (features, width)
     left = np.cumsum(sums[:, :, :-1], axis=2)  # (2, features, width - 1)
     n_left = np.cumsum(rows[:, :-1], axis=1)
     if missing_left:
@@ -250,7 +252,16 @@ def grow_binned(
 
     Returns:
         The tree, and the leaf of each row, shape (n,); 0 for rows it was not grown on.
+
+    Raises:
+        ValueError: another number of gradients or curvatures than of rows, some that are not finite, no row, fewer than
+            2 leaves, or another order.
     """
+    check_derivatives(binned.codes.shape[1], gradient, curvature)
+    _check_leaves(num_leaves, None)
+    _check_order(order)
+    if rows is not None and len(rows) == 0:
+        raise ValueError("no rows to grow a tree on; give at least one")
     grower = _Grower(binned, gradient, curvature, growth, features)
     leaf_of_row = np.zeros(binned.codes.shape[1], dtype=np.intp)
     waiting = [_ranked(grower.root(np.arange(len(leaf_of_row)) if rows is None else rows), order)]
@@ -309,8 +320,8 @@ class HistogramBooster(Booster):
         )
         self.growth = growth or Growth(max_depth=None, min_leaf=20, min_curvature=1e-3)
         _check_leaves(num_leaves, self.growth.max_depth)
-        if order not in ("leaf-wise", "depth-wise"):
-            raise ValueError(f"order is {order!r}; it must be 'leaf-wise' or 'depth-wise'")
+        _check_order(order)
+        check_sizes(max_bin, min_rows_in_bin)
         self.num_leaves = num_leaves
         self.order: Order = order
         self.max_bin = max_bin
@@ -342,9 +353,14 @@ class HistogramBooster(Booster):
 
 
 def _check_leaves(num_leaves: int, max_depth: int | None) -> None:
-    if num_leaves < 2:
-        raise ValueError(f"num_leaves is {num_leaves}; a tree that splits has at least 2")
+    if not is_count(num_leaves, 2):
+        raise ValueError(f"num_leaves is {num_leaves}; a tree that splits has at least 2, a whole number")
     if max_depth is not None and num_leaves > 2**max_depth:
         raise ValueError(
             f"num_leaves is {num_leaves}, but {max_depth} levels hold {2**max_depth}; lower it, or raise max_depth"
         )
+
+
+def _check_order(order: str) -> None:
+    if order not in ("leaf-wise", "depth-wise"):
+        raise ValueError(f"order is {order!r}; it must be 'leaf-wise' or 'depth-wise'")

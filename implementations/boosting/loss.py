@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 Floats = NDArray[np.float64]
+# The square of a larger target, or a sum of a few squares, may be infinite.
+LARGEST_TARGET = 1e150
 
 
 class Loss(ABC):
@@ -46,13 +48,17 @@ class Loss(ABC):
         """`y` as floats of shape (n,).
 
         Raises:
-            ValueError: empty, not one-dimensional, NaN or infinite, or no target of this loss.
+            ValueError: empty, not one-dimensional, complex, NaN, infinite or beyond 1e150, or no target of this loss.
         """
-        array = np.asarray(y, dtype=np.float64)
+        array = reals(y)
         if array.ndim != 1 or array.size == 0:
             raise ValueError(f"targets have shape {array.shape}; give one for each of at least one row, shape (n,)")
         if not np.isfinite(array).all():
             raise ValueError(f"target {array[~np.isfinite(array)][0]} among {array.size}; targets must be finite")
+        if np.abs(array).max() > LARGEST_TARGET:
+            raise ValueError(
+                f"a target of size {np.abs(array).max():g}; scale targets down to at most {LARGEST_TARGET:g}"
+            )
         return array
 
 
@@ -160,6 +166,17 @@ class ExponentialLoss(_TwoClasses):
         """The probability of class 1, whose half log odds the score is."""
         p: Floats = expit(2.0 * raw)
         return p
+
+
+def reals(values: ArrayLike) -> Floats:
+    """`values` as floats.
+
+    Raises:
+        ValueError: they are no real numbers.
+    """
+    if np.iscomplexobj(values):
+        raise ValueError(f"complex numbers ({np.asarray(values).dtype}); give real ones")
+    return np.asarray(values, dtype=np.float64)
 
 
 LOSSES: tuple[Loss, ...] = (SquaredError(), LogLoss(), ExponentialLoss())

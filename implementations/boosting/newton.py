@@ -28,6 +28,9 @@ class NewtonBooster(Booster):
         subsample: As in `Booster`.
         colsample: As in `Booster`.
         rng: As in `Booster`.
+
+    Raises:
+        ValueError: a gamma that is negative or not finite, or as in `Booster`.
     """
 
     def __init__(

@@ -40,8 +40,11 @@ class Encoding:
     prior: float
 
     def new(self, categories: ArrayLike) -> Floats:
-        """The numbers of new rows, shape (m,); the prior for a category unseen in training."""
+        """The numbers of new rows, shape (m,); the prior for a category unseen in training, whatever its type."""
         asked = np.asarray(categories)
+        if "O" in (asked.dtype.kind, self.levels.dtype.kind):  # which have no common order
+            known = dict(zip(self.levels.tolist(), self.level_values.tolist()))
+            return np.array([known.get(one, self.prior) for one in asked.ravel().tolist()]).reshape(asked.shape)
         place = np.minimum(np.searchsorted(self.levels, asked), len(self.levels) - 1)
         return np.where(self.levels[place] == asked, self.level_values[place], self.prior)
 
@@ -79,10 +82,12 @@ def _column(categories: ArrayLike, y: ArrayLike, smoothing: float, prior: float 
     raw = np.asarray(categories)
     if raw.shape != targets.shape:
         raise ValueError(f"categories have shape {raw.shape}; give one for each of the {len(targets)} targets")
-    if raw.dtype.kind == "f" and np.isnan(raw).any():
+    if (raw != raw).any():  # NaN and NaT, also among objects
         raise ValueError("a category is NaN; name missing categories, so that they can be counted")
     if not (np.isfinite(smoothing) and smoothing >= 0):
         raise ValueError(f"smoothing is {smoothing}; it must be a finite number of at least 0")
+    if prior is not None and not np.isfinite(prior):
+        raise ValueError(f"prior is {prior}; it must be a finite number, or None for the mean target")
     try:
         levels, code = np.unique(raw, return_inverse=True)
     except TypeError as error:  # an array of objects that have no common order
@@ -100,8 +105,8 @@ def naive(categories: ArrayLike, y: ArrayLike, smoothing: float = 0.0, prior: fl
         prior: The number of a category without rows; the mean target where None.
 
     Raises:
-        ValueError: bad targets, shapes that differ, categories that are NaN or of several types, or a negative
-            smoothing.
+        ValueError: bad targets, shapes that differ, categories that are NaN or of several types, a smoothing that is
+            negative or not finite, or a prior that is not finite.
     """
     column = _column(categories, y, smoothing, prior)
     return column.encoded(column.mean(*column.sums())[column.code])
@@ -167,7 +172,8 @@ def ordered(
         if rng is None:
             raise ValueError("no order; pass rng, which draws one, or order")
         order = rng.permutation(n)
-    elif not np.array_equal(np.sort(order), np.arange(n)):
+    order = np.asarray(order)
+    if order.dtype.kind not in "iu" or not np.array_equal(np.sort(order), np.arange(n)):
         raise ValueError(f"order is no permutation of {n} rows")
     by_category = order[np.argsort(column.code[order], kind="stable")]  # rows of a category together, each in order
     return column.encoded(column.mean(*_earlier(column, by_category)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from implementations.boosting.loss import Floats
+from implementations.boosting.loss import Floats, reals
 
 Places = NDArray[np.intp]
 Flags = NDArray[np.bool_]
@@ -32,7 +32,7 @@ class Growth:
         min_gain: A split that gains less is not made.
 
     Raises:
-        ValueError: one of them is out of range.
+        ValueError: one of them is out of range, or a count that is no whole number.
     """
 
     max_depth: int | None = 3
@@ -42,10 +42,10 @@ class Growth:
     min_gain: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.max_depth is not None and self.max_depth < 0:
-            raise ValueError(f"max_depth is {self.max_depth}; it must be at least 0, or None for no limit")
-        if self.min_leaf < 1:
-            raise ValueError(f"min_leaf is {self.min_leaf}; a leaf holds at least 1 row")
+        if self.max_depth is not None and not is_count(self.max_depth, 0):
+            raise ValueError(f"max_depth is {self.max_depth}; it must be at least 0 and whole, or None for no limit")
+        if not is_count(self.min_leaf, 1):
+            raise ValueError(f"min_leaf is {self.min_leaf}; a leaf holds at least 1 row, and whole ones")
         for name in ("min_curvature", "ridge", "min_gain"):
             if not (np.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be a finite number of at least 0")
@@ -78,8 +78,16 @@ class Tree:
     missing_left: Flags
 
     def apply(self, X: ArrayLike) -> Places:
-        """The leaf each row of `X` (n, features) ends in, shape (n,)."""
+        """The leaf each row of `X` (n, features) ends in, shape (n,).
+
+        Raises:
+            ValueError: another shape, or fewer features than the tree looks at.
+        """
         matrix = np.asarray(X, dtype=np.float64)
+        if matrix.ndim != 2 or matrix.shape[1] <= self.feature.max():
+            raise ValueError(
+                f"the matrix has shape {matrix.shape}; give (n, at least {self.feature.max() + 1} features)"
+            )
         node = np.zeros(len(matrix), dtype=np.intp)
         walking = np.arange(len(matrix))
         while True:
@@ -157,9 +165,9 @@ def matrix_of(X: ArrayLike) -> Floats:
     """`X` as floats of shape (n, features), n and features at least 1, NaN allowed, infinities not.
 
     Raises:
-        ValueError: another shape, empty, or infinite values.
+        ValueError: another shape, empty, or infinite or complex values.
     """
-    matrix = np.asarray(X, dtype=np.float64)
+    matrix = reals(X)
     if matrix.ndim != 2 or matrix.size == 0:
         raise ValueError(f"the matrix has shape {matrix.shape}; give (n, features), at least one row and one feature")
     if np.isinf(matrix).any():
@@ -172,7 +180,7 @@ def weights_of(weight: ArrayLike | None, n: int) -> Floats:
     """Row weights as floats of shape (n,); ones where None.
 
     Raises:
-        ValueError: another shape, negative, not finite, or all of them 0.
+        ValueError: another shape, negative, not finite, too large to be summed, or all of them 0.
     """
     weights = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
     if weights.shape != (n,):
@@ -182,4 +190,12 @@ def weights_of(weight: ArrayLike | None, n: int) -> Floats:
         raise ValueError(f"weight {bad:g}; weights must be finite and at least 0")
     if not weights.any():
         raise ValueError("every weight is 0; at least one row must count")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise ValueError(f"weights of up to {weights.max():g} have no finite sum; scale them down")
     return weights
+
+
+def is_count(number: object, least: int) -> bool:
+    """Whether it is a whole number of at least `least`."""
+    return isinstance(number, int | np.integer) and bool(number >= least)

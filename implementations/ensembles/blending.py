@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 
 from implementations.ensembles.members import Floats
-from implementations.ensembles.simplex import log_loss, minimise_log_loss
+from implementations.ensembles.simplex import checked, log_loss, minimise_log_loss
 
 # A member that is certain and wrong would make the loss infinite; the posts' code clips at the same place.
 CERTAINTY = 1e-9
@@ -39,14 +39,17 @@ def likelihoods(probabilities: ArrayLike, labels: ArrayLike) -> Floats:
         ValueError: the shapes do not match, a probability outside [0, 1] or NaN, a label that is no class number.
     """
     table, codes = np.asarray(probabilities, dtype=np.float64), np.asarray(labels)
-    if table.ndim not in (2, 3) or len(table) != len(codes):
-        raise ValueError(f"probabilities of shape {table.shape} for {len(codes)} labels; give (n, members[, classes])")
+    if table.ndim not in (2, 3) or codes.shape != table.shape[:1]:
+        raise ValueError(
+            f"probabilities of shape {table.shape} for {codes.size} labels of shape {codes.shape}; "
+            "give (n, members[, classes]) and (n,)"
+        )
     _check_range(table)
     if table.ndim == 2:
         table = np.stack([1 - table, table], axis=2)
     stray = ~np.isin(codes, np.arange(table.shape[2]))
     if stray.any():
-        raise ValueError(f"label {codes[stray][0]!r}; labels are the class numbers 0 to {table.shape[2] - 1}")
+        raise ValueError(f"label {codes[stray].tolist()[0]!r}; labels are the class numbers 0 to {table.shape[2] - 1}")
     given = table[np.arange(len(codes)), :, codes.astype(np.intp)]  # (n, members)
     return np.clip(given, CERTAINTY, 1 - CERTAINTY)
 
@@ -88,17 +91,20 @@ class Blend:
             rows: the numbers of these rows, counted as those of the holdout were, shape (n,).
 
         Raises:
-            ValueError: one of the rows was used to fit the weights, or there is another number of members.
+            ValueError: one of the rows was used to fit the weights, there is no row, or another number of row numbers
+                than of rows, of rows than of labels, or of members than of weights.
         """
-        spent = np.intersect1d(np.asarray(rows), self.holdout_rows)
+        table = likelihoods(probabilities, labels)
+        spent = np.intersect1d(_row_numbers(rows, len(table)), self.holdout_rows)
         if len(spent):
             raise ValueError(
                 f"{len(spent)} of the rows, {spent[0]} among them, were used to fit the weights; "
                 "report on others (the loss on these is `loss_on_holdout`)"
             )
-        table = likelihoods(probabilities, labels)
         if table.shape[1] != len(self.weights):
             raise ValueError(f"{len(self.weights)} weights for {table.shape[1]} members")
+        if not len(table):
+            raise ValueError("no rows to report on; give at least one")
         return log_loss(self.weights, table)
 
 
@@ -111,12 +117,15 @@ def fit_blend(probabilities: ArrayLike, labels: ArrayLike, rows: ArrayLike) -> B
         rows: the numbers of these rows, so that they can be refused later, shape (n,).
 
     Raises:
-        ValueError: what `likelihoods` refuses, or another number of rows.
+        ValueError: what `likelihoods` refuses, no row or member, or numbers that are not one for each row, whole and
+            each once.
     """
-    numbers = np.asarray(rows, dtype=np.intp)
     table = likelihoods(probabilities, labels)
-    if numbers.shape != (len(table),):
-        raise ValueError(f"{numbers.shape} row numbers for {len(table)} rows")
+    numbers = _row_numbers(rows, len(table))
+    if len(np.unique(numbers)) < len(numbers):
+        raise ValueError(
+            f"{len(numbers)} row numbers, of which {len(np.unique(numbers))} differ; give each row its own"
+        )
     best = minimise_log_loss(table)
     return Blend(best.weights, numbers, best.loss, best.gap)
 
@@ -130,8 +139,11 @@ def nelder_mead_weights(likelihood: ArrayLike, max_iterations: int = 20_000) -> 
 
     Returns:
         Shape (members,): where the search stopped, which need not be an optimum.
+
+    Raises:
+        ValueError: an empty table, or an entry that is not above 0 and finite.
     """
-    table = np.asarray(likelihood, dtype=np.float64)
+    table = checked(likelihood)
 
     def loss(free: Floats, *_: Any) -> float:
         return log_loss(_share(free), table)
@@ -143,6 +155,14 @@ def nelder_mead_weights(likelihood: ArrayLike, max_iterations: int = 20_000) -> 
         options={"maxiter": max_iterations, "fatol": 1e-12, "xatol": 1e-10},
     )
     return _share(np.asarray(found.x, dtype=np.float64))
+
+
+def _row_numbers(rows: ArrayLike, n: int) -> NDArray[np.intp]:
+    """Numbers by which rows are known; a mask or a fraction would be another row's number."""
+    numbers = np.asarray(rows)
+    if numbers.shape != (n,) or (n and numbers.dtype.kind not in "iu"):
+        raise ValueError(f"{numbers.shape} {numbers.dtype} row numbers for {n} rows; give a whole number a row")
+    return numbers.astype(np.intp)
 
 
 def _check_range(table: Floats) -> None:

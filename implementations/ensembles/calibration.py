@@ -49,11 +49,12 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, bins: int = 15) -> 
         bins: number of bins on [0, 1]; a probability on an inner edge belongs to the bin above it.
 
     Raises:
-        ValueError: the lengths differ, nothing is given, a probability outside [0, 1], or fewer than 1 bin.
+        ValueError: the lengths differ, nothing is given, a probability outside [0, 1], a label that is neither 0 nor 1,
+            or bins that are no whole number of at least 1.
     """
     said, happened = _checked(probabilities, labels)
-    if bins < 1:
-        raise ValueError(f"{bins} bins: at least 1 is needed")
+    if not isinstance(bins, int | np.integer) or bins < 1:
+        raise ValueError(f"{bins} bins: a whole number of at least 1 is needed")
     number = np.minimum((said * bins).astype(np.intp), bins - 1)
     cases = np.bincount(number, minlength=bins)
     held = cases > 0
@@ -114,4 +115,6 @@ def _checked(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Float
         raise ValueError(f"probabilities of shape {said.shape} for labels of shape {happened.shape}; give (n,) of each")
     if not ((said >= 0) & (said <= 1)).all():
         raise ValueError(f"probability {said[~((said >= 0) & (said <= 1))][0]}; it must lie in [0, 1]")
+    if not np.isin(happened, (0, 1)).all():
+        raise ValueError(f"label {happened[~np.isin(happened, (0, 1))][0]}; each must be 0 or 1")
     return said, happened

@@ -32,7 +32,7 @@ def assign_folds(n_rows: int, n_folds: int, rng: np.random.Generator | None = No
         The fold of each row, shape (n_rows,).
 
     Raises:
-        ValueError: fewer than 2 folds, or fewer rows than folds.
+        ValueError: fewer than 2 folds, fewer rows than folds, or either no whole number.
     """
     _check_counts(n_rows, n_folds)
     folds = np.sort(np.arange(n_rows) % n_folds)
@@ -51,13 +51,22 @@ def assign_stratified_folds(labels: ArrayLike, n_folds: int, rng: np.random.Gene
         The fold of each row, shape (n,).
 
     Raises:
-        ValueError: fewer than 2 folds, or a class with fewer rows than folds, which some fold would lack.
+        ValueError: fewer than 2 folds, labels that are not of shape (n,) and one type or that are NaN, or a class with
+            fewer rows than folds, which some fold would lack.
     """
-    classes, first, codes = np.unique(np.asarray(labels), return_index=True, return_inverse=True)
+    given = np.asarray(labels)
+    if given.ndim != 1 or (given != given).any():
+        raise ValueError(
+            f"labels of shape {given.shape}, {int((given != given).sum())} of them NaN; give (n,), none NaN"
+        )
+    try:
+        classes, first, codes = np.unique(given, return_index=True, return_inverse=True)
+    except TypeError as fault:  # objects that have no common order
+        raise ValueError(f"labels of several types ({fault}); give numbers or texts") from None
     _check_counts(len(codes), n_folds)
     counts = np.bincount(codes)
     if counts.min() < n_folds:
-        rare = classes[counts.argmin()]
+        rare = classes.tolist()[counts.argmin()]
         raise ValueError(f"class {rare!r} has {counts.min()} rows for {n_folds} folds; each fold needs one")
     # Classes are dealt in the order of their first row, which is what decides who gets the larger folds.
     rank = np.argsort(np.argsort(first))
@@ -74,14 +83,20 @@ def folds_of_splits(splits: Iterable[tuple[ArrayLike, ArrayLike]], n_rows: int) 
     """The fold of each row, from (training rows, held-out rows) pairs such as a scikit-learn splitter yields.
 
     Raises:
-        ValueError: a row is held out twice, or never.
+        ValueError: a row is held out twice, or never; the model of its fold sees it, or not all others; or something
+            that is no row number.
     """
     folds = np.full(n_rows, -1, np.intp)
-    for fold, (_, held_out) in enumerate(splits):
-        rows = np.asarray(held_out, np.intp)
-        if (folds[rows] >= 0).any():
-            raise ValueError(f"row {rows[folds[rows] >= 0][0]} is held out twice")
+    for fold, (training, held_out) in enumerate(splits):
+        rows = _row_numbers(held_out, n_rows)
+        counts = np.bincount(rows, minlength=n_rows) + (folds >= 0)
+        if (counts > 1).any():
+            raise ValueError(f"row {int(np.argmax(counts > 1))} is held out twice")
         folds[rows] = fold
+        if not np.array_equal(np.sort(_row_numbers(training, n_rows)), np.flatnonzero(folds != fold)):
+            raise ValueError(
+                f"fold {fold} is not trained on all rows but those held out; a fold number cannot say that"
+            )
     if (folds < 0).any():
         raise ValueError(f"row {int(np.argmax(folds < 0))} is never held out")
     return folds
@@ -109,8 +124,8 @@ def out_of_fold(
         Shape (n, columns of one member).
 
     Raises:
-        ValueError: the lengths differ, there is one fold only, a class is missing from a training part, or the
-            member's predictions are refused.
+        ValueError: the lengths differ, fold numbers are NaN, there is one fold only, a class is missing from a training
+            part, or the member's predictions are refused.
     """
     X, y, folds = np.asarray(X), np.asarray(y), np.asarray(folds)
     numbers = _check_split(len(X), len(y), folds)
@@ -131,10 +146,24 @@ def out_of_fold(
 
 
 def _check_counts(n_rows: int, n_folds: int) -> None:
+    for what, count in (("rows", n_rows), ("folds", n_folds)):
+        if not isinstance(count, int | np.integer):
+            raise ValueError(f"{count!r} {what}: a whole number is needed")
     if n_folds < 2:
         raise ValueError(f"{n_folds} folds: at least 2 are needed to hold one out")
     if n_rows < n_folds:
         raise ValueError(f"{n_rows} rows for {n_folds} folds: each fold needs one")
+
+
+def _row_numbers(rows: ArrayLike, n_rows: int) -> NDArray[np.intp]:
+    numbers = np.asarray(rows)
+    if numbers.ndim != 1 or (len(numbers) and (numbers.dtype.kind not in "iu" or not _inside(numbers, n_rows))):
+        raise ValueError(f"rows {numbers}; give whole numbers from 0 to {n_rows - 1}")
+    return numbers.astype(np.intp)
+
+
+def _inside(numbers: NDArray[Any], n_rows: int) -> bool:
+    return bool((numbers >= 0).all() and (numbers < n_rows).all())
 
 
 def _check_split(n_rows: int, n_targets: int, folds: Folds) -> NDArray[Any]:
@@ -142,6 +171,8 @@ def _check_split(n_rows: int, n_targets: int, folds: Folds) -> NDArray[Any]:
         raise ValueError(
             f"{n_rows} rows, {n_targets} targets, {len(folds)} fold numbers: there must be as many of each"
         )
+    if folds.ndim != 1 or (folds != folds).any():
+        raise ValueError(f"fold numbers of shape {folds.shape}, {int((folds != folds).sum())} of them NaN; give (n,)")
     numbers = np.unique(folds)
     if len(numbers) < 2:
         raise ValueError(f"{len(numbers)} fold: at least 2 are needed to hold one out")
@@ -151,4 +182,4 @@ def _check_split(n_rows: int, n_targets: int, folds: Folds) -> NDArray[Any]:
 def _check_classes(y: NDArray[Any], classes: NDArray[Any], fold: int) -> None:
     missing = np.setdiff1d(classes, y)
     if len(missing):
-        raise ValueError(f"without fold {fold} no row of class {missing[0]!r} is left; use stratified folds")
+        raise ValueError(f"without fold {fold} no row of class {missing.tolist()[0]!r} is left; use stratified folds")

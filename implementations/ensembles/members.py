@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Method = Literal["predict", "predict_proba"]
+# Libraries divide by sums in float32; a probability may come out this much above 1.
+ROUNDING = 1e-6
 
 
 class Model(Protocol):
@@ -44,11 +46,13 @@ def columns(model: Model, X: Any, method: Method = "predict", classes: NDArray[A
         Shape (n, 1) for values and for two classes, (n, classes) for more.
 
     Raises:
-        ValueError: the member has no probabilities, knows other classes, or predicts NaN, infinity, a wrong
-            number of rows.
+        ValueError: another method, or the member has no probabilities, knows other classes, or predicts NaN, infinity,
+            something that is no number or no probability, or a wrong number of rows or columns.
     """
+    if method not in ("predict", "predict_proba"):
+        raise ValueError(f"method {method!r}; it must be 'predict' or 'predict_proba'")
     if method == "predict":
-        return _finite(model, np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1), len(X))
+        return _finite(model, _numbers(model, model.predict(X)).reshape(-1, 1), len(X))
     probabilities = class_probabilities(model, X, classes)
     return probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
 
@@ -61,7 +65,22 @@ def class_probabilities(model: Model, X: Any, classes: NDArray[Any] | None = Non
     known = getattr(model, "classes_", None)
     if classes is not None and known is not None and not np.array_equal(known, classes):
         raise ValueError(f"member {_name(model)} knows the classes {list(known)}, the data have {list(classes)}")
-    return _finite(model, np.asarray(predict_proba(X), dtype=np.float64), len(X))
+    table = _finite(model, _numbers(model, predict_proba(X)), len(X))
+    if table.ndim != 2 or (classes is not None and table.shape[1] != len(classes)):
+        wanted = "(n, classes)" if classes is None else f"(n, {len(classes)})"
+        raise ValueError(f"member {_name(model)} gives probabilities of shape {table.shape}; {wanted} is needed")
+    if (table < 0).any() or (table > 1 + ROUNDING).any():
+        wrong = table[(table < 0) | (table > 1 + ROUNDING)][0]
+        raise ValueError(f"member {_name(model)} gives a probability of {wrong}; it must lie in [0, 1]")
+    return table
+
+
+def _numbers(model: Model, predictions: Any) -> Floats:
+    try:
+        return np.asarray(predictions, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.asarray(predictions).ravel()[:1].tolist()
+        raise ValueError(f"member {_name(model)} predicts {found}; stack numbers, or use 'predict_proba'") from None
 
 
 def _finite(model: Model, predictions: Floats, n_rows: int) -> Floats:

@@ -47,7 +47,7 @@ def log_loss(weights: ArrayLike, likelihoods: ArrayLike) -> float:
 
     Args:
         weights: shape (m,).
-        likelihoods: the probability each member gave to what happened, shape (n, m).
+        likelihoods: the probability each member gave to what happened, shape (n, m), n at least 1.
     """
     return float(-np.log(np.asarray(likelihoods) @ np.asarray(weights)).mean())
 
@@ -70,9 +70,11 @@ def minimise_log_loss(likelihoods: ArrayLike, gap: float = 1e-10, max_steps: int
         The weights and a bound on what is left to gain; above `gap` only where rounding allows no further step.
 
     Raises:
-        ValueError: an empty table, or an entry that is not above 0 and finite.
+        ValueError: an empty table, an entry that is not above 0 and finite, or a gap that is NaN.
     """
-    table = _checked(likelihoods)
+    table = checked(likelihoods)
+    if np.isnan(gap):
+        raise ValueError("gap is nan; it must be a number, as 1e-10")
     weights = np.full(table.shape[1], 1 / table.shape[1])
     steps = 0
     while optimality_gap(weights, table) > gap and steps < max_steps:
@@ -108,11 +110,19 @@ def _line_search(weights: Floats, target: Floats, table: Floats) -> Floats | Non
     return None
 
 
-def _checked(likelihoods: ArrayLike) -> Floats:
+def checked(likelihoods: ArrayLike) -> Floats:
+    """A table of likelihoods as floats, shape (n, members).
+
+    Raises:
+        ValueError: an empty table, or an entry that is not above 0, finite, and large enough to divide by.
+    """
     table = np.asarray(likelihoods, dtype=np.float64)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(f"likelihoods of shape {table.shape}; give (rows, members), at least one of each")
-    bad = ~(np.isfinite(table) & (table > 0))
+    bad = ~(np.isfinite(table) & (table >= np.finfo(np.float64).tiny))
     if bad.any():
-        raise ValueError(f"likelihood {table[bad][0]} in row {int(np.argwhere(bad)[0, 0])}; each must be above 0")
+        row = int(np.argwhere(bad)[0, 0])
+        raise ValueError(
+            f"likelihood {table[bad][0]} in row {row}; each must be finite, above 0 and no subnormal number"
+        )
     return table

@@ -42,11 +42,15 @@ class Stack:
         return np.hstack([columns(member, X, self.method, self.classes) for member in self.members])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The combiner's prediction, shape (n,)."""
+        """The combiner's prediction, shape (n,); the refusals are those of `members.columns`."""
         return np.asarray(self.combiner.predict(self.columns(X)))
 
     def predict_proba(self, X: Any) -> Floats:
-        """The combiner's class probabilities, shape (n, classes)."""
+        """The combiner's class probabilities, shape (n, classes).
+
+        Raises:
+            ValueError: it has none, or what `members.columns` refuses.
+        """
         predict_proba = getattr(self.combiner, "predict_proba", None)
         if predict_proba is None:
             raise ValueError(f"combiner {type(self.combiner).__name__} has no predict_proba")
@@ -61,7 +65,7 @@ def fit_stack(
     Args:
         members: what to combine; at least one.
         combiner: learns from their out-of-fold columns.
-        X: rows, an array of shape (n, d).
+        X: rows, an array of shape (n, d); members must not change it.
         y: targets or labels, shape (n,).
         folds: the fold of each row, shape (n,).
         method: `predict` for values, `predict_proba` for classes.
@@ -69,6 +73,7 @@ def fit_stack(
     Raises:
         ValueError: no member, or what `folds.out_of_fold` refuses.
     """
+    members = tuple(members)
     classes = np.unique(y) if method == "predict_proba" else None
     meta_features = out_of_fold_matrix(members, X, y, folds, method)
     fitted_combiner = combiner()
@@ -77,14 +82,22 @@ def fit_stack(
 
 
 def out_of_fold_matrix(members: Sequence[Member], X: Any, y: Any, folds: Folds, method: Method = "predict") -> Floats:
-    """Every member's out-of-fold columns side by side, shape (n, members * columns of one member)."""
+    """Every member's out-of-fold columns side by side, shape (n, members * columns of one member).
+
+    Raises:
+        ValueError: no member, or what `folds.out_of_fold` refuses.
+    """
     if not members:
         raise ValueError("no members: a stack needs at least one")
     return np.hstack([out_of_fold(member, X, y, folds, method) for member in members])
 
 
 def in_fold_matrix(members: Sequence[Member], X: Any, y: Any, method: Method = "predict") -> Floats:
-    """The leak: what each member says of the very rows it was fitted to. Same shape, not for a combiner."""
+    """The leak: what each member says of the very rows it was fitted to. Same shape, not for a combiner.
+
+    Raises:
+        ValueError: no member, or what `members.columns` refuses.
+    """
     if not members:
         raise ValueError("no members: a stack needs at least one")
     return np.hstack([columns(_fitted(member, X, y), X, method) for member in members])

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from implementations.ensembles.members import Floats
+from implementations.ensembles.members import ROUNDING, Floats
 
 
 def hard_vote(labels: ArrayLike, weights: ArrayLike | None = None) -> NDArray[np.generic]:
@@ -26,7 +26,8 @@ def hard_vote(labels: ArrayLike, weights: ArrayLike | None = None) -> NDArray[np
         Shape (n,).
 
     Raises:
-        ValueError: not two axes, no member, a NaN, or weights for another number of members or below 0.
+        ValueError: not two axes, no member, a NaN, labels of several types, or weights that are not one a member, at
+            least 0 and finite, with a sum above 0.
     """
     classes, votes = _tally(labels, weights)
     winners: NDArray[np.generic] = classes[votes.argmax(axis=1)]
@@ -51,13 +52,18 @@ def soft_vote(probabilities: ArrayLike, weights: ArrayLike | None = None) -> Flo
         Shape (n,) or (n, classes).
 
     Raises:
-        ValueError: one axis only, no member, a NaN, or weights as in `hard_vote`.
+        ValueError: one axis only, no member, a probability outside [0, 1] or NaN, or weights as in `hard_vote`.
     """
     table = np.asarray(probabilities, dtype=np.float64)
     if table.ndim not in (2, 3) or table.shape[1] == 0:
         raise ValueError(f"probabilities of shape {table.shape}; give (n, members) or (n, members, classes)")
     if np.isnan(table).any():
         raise ValueError(f"a NaN in row {int(np.argwhere(np.isnan(table))[0, 0])} of the probabilities")
+    outside = (table < 0) | (table > 1 + ROUNDING)
+    if outside.any():
+        raise ValueError(
+            f"probability {table[outside][0]} in row {int(np.argwhere(outside)[0, 0])}; it must lie in [0, 1]"
+        )
     return np.asarray(np.average(table, axis=1, weights=_checked(weights, table.shape[1])), dtype=np.float64)
 
 
@@ -66,10 +72,13 @@ def _tally(labels: ArrayLike, weights: ArrayLike | None) -> tuple[NDArray[np.gen
     table = np.asarray(labels)
     if table.ndim != 2 or table.size == 0:
         raise ValueError(f"labels of shape {table.shape}; give (n, members), at least one of each")
-    if table.dtype.kind == "f" and np.isnan(table).any():
-        raise ValueError(f"a NaN in row {int(np.argwhere(np.isnan(table))[0, 0])} of the labels")
+    if (table != table).any():
+        raise ValueError(f"a NaN in row {int(np.argwhere(table != table)[0, 0])} of the labels")
     share = _checked(weights, table.shape[1])
-    classes = np.unique(table)
+    try:
+        classes = np.unique(table)
+    except TypeError as fault:  # objects that have no common order
+        raise ValueError(f"labels of several types ({fault}); give numbers or texts") from None
     return classes, np.stack([(table == label) @ share for label in classes], axis=1)
 
 
@@ -79,6 +88,8 @@ def _checked(weights: ArrayLike | None, n_members: int) -> Floats:
     share = np.asarray(weights, dtype=np.float64)
     if share.shape != (n_members,):
         raise ValueError(f"weights of shape {share.shape} for {n_members} members")
-    if not (share >= 0).all() or share.sum() <= 0:
-        raise ValueError(f"weights {share.tolist()}: each must be at least 0, and their sum above 0")
+    with np.errstate(over="ignore"):
+        total = share.sum()
+    if not (share >= 0).all() or not 0 < total < np.inf:
+        raise ValueError(f"weights {share.tolist()}: each must be at least 0, and their sum above 0 and finite")
     return share

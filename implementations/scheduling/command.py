@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
+from urllib.parse import urlsplit
 
 import click
 from distributed import Client
@@ -24,9 +26,39 @@ from implementations.scheduling.submit import workers as listed_workers
 # A scheduler that is there answers in far less.
 CONNECT_S = 10.0
 
+
+class Refused(click.ClickException):
+    """What cannot be done, as one line."""
+
+    exit_code = 2
+
+
+def _address(_context: click.Context, _option: click.Parameter, value: str) -> str:
+    """Refuse what Dask would try, at length, to connect to."""
+    try:
+        parts = urlsplit(value if "//" in value else f"tcp://{value}")
+        sound = parts.scheme in ("tcp", "tls") and parts.hostname and parts.port
+    except ValueError:  # a port that is none
+        sound = None
+    if not sound:
+        raise Refused(f"a scheduler's address is like tcp://127.0.0.1:8786, got {value!r}")
+    return value
+
+
+def _read_token(_context: click.Context, _option: click.Parameter, file: IO[str] | None) -> str:
+    if file is None:
+        return ""
+    token = file.read().strip()
+    if not token:
+        file.close()
+        raise Refused(f"{file.name} holds no token; without one nothing would be signed")
+    return token
+
+
 _scheduler = click.option(
     "--scheduler",
     envvar="DASK_SCHEDULER_ADDRESS",
+    callback=_address,
     default="tcp://127.0.0.1:8786",
     show_default=True,
     help="The scheduler's address (or DASK_SCHEDULER_ADDRESS).",
@@ -36,15 +68,9 @@ _token = click.option(
     "token",
     envvar="SCHEDULING_TOKEN_FILE",
     type=click.File(),
-    callback=lambda _context, _option, file: file.read().strip() if file else "",
+    callback=_read_token,
     help="A file with the token that workers and submitters share (or SCHEDULING_TOKEN_FILE).",
 )
-
-
-class Refused(click.ClickException):
-    """What cannot be done, as one line."""
-
-    exit_code = 2
 
 
 @click.group()
@@ -58,8 +84,10 @@ def main() -> None:
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
 def submit(scheduler: str, token: str, options: tuple[str, ...]) -> None:
     """Queue one run: every other --name VALUE is an option of the training script."""
+    with _one_line():
+        wanted = pairs(options)
     with _connected(scheduler) as client:
-        job = job_for(pairs(options), listed_workers(client, token))
+        job = job_for(wanted, listed_workers(client, token))
         queue(client, job, token)
         click.echo(f"{job.id} queued for {job.queue}")
 
@@ -89,19 +117,27 @@ def workers(scheduler: str, token: str) -> None:
 def worker(
     script: Path, scheduler: str, token: str, results: Path, name: str | None, host: str | None, read_once: bool
 ) -> None:
-    """Run jobs of a training script until the scheduler ends."""
-    plugin = ScriptPlugin(script.absolute(), results.absolute(), READ_ONCE if read_once else FULL, token)
-    asyncio.run(serve(scheduler, plugin, name, host))
+    """Run jobs of a training script until the scheduler ends; one that is not there yet is waited for."""
+    with _one_line():
+        plugin = ScriptPlugin(script.absolute(), results.absolute(), READ_ONCE if read_once else FULL, token)
+        asyncio.run(serve(scheduler, plugin, name, host))
 
 
 @contextmanager
 def _connected(scheduler: str) -> Iterator[Client]:
     """A client; what goes wrong with it, or with the request, is one line."""
+    with _one_line(), Client(scheduler, timeout=CONNECT_S, set_as_default=False) as client:
+        yield client
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
     try:
-        with Client(scheduler, timeout=CONNECT_S, set_as_default=False) as client:
-            yield client
+        yield
     except (OSError, ValueError) as error:
         raise Refused(str(error)) from None
+    except RuntimeError as error:  # Dask's word for a worker that could not start; the reason is its cause
+        raise Refused(f"{error} {error.__cause__ or ''}".strip()) from None
 
 
 def _line(worker: Listed, now_s: float) -> str:

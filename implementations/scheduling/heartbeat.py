@@ -104,7 +104,20 @@ class Beat:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Beat:
-        """The beat that `to_record` wrote."""
+        """The beat that `to_record` wrote.
+
+        Raises:
+            ValueError: it is none.
+        """
+        try:
+            return cls._read(record)
+        except (AttributeError, KeyError, TypeError, ValueError) as fault:
+            raise ValueError(f"no heartbeat of this version ({fault!r})") from None
+
+    @classmethod
+    def _read(cls, record: Mapping[str, Any]) -> Beat:
+        if not isinstance(record["sent_at_s"], int | float):
+            raise ValueError(f"sent at {record['sent_at_s']!r}")
         listed, code, running, instance = (record[part] for part in ("parameters", "code", "running", "instance"))
         return cls(
             record["sent_at_s"],

@@ -53,7 +53,13 @@ class Parameter:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Parameter:
-        """The parameter that `vars` was taken of, also after JSON made its choices a list."""
+        """The parameter that `vars` was taken of, also after JSON made its choices a list.
+
+        Raises:
+            ValueError: a kind that there is not.
+        """
+        if record["kind"] not in _CONVERT:
+            raise ValueError(f"an option of kind {record['kind']!r}; it is int, float or str")
         return cls(record["name"], record["kind"], record["default"], tuple(record["choices"]))
 
 
@@ -61,7 +67,8 @@ def parameters_of(parser: argparse.ArgumentParser) -> tuple[Parameter, ...]:
     """The options of a parser that take a value, in the order of their names.
 
     Raises:
-        ValueError: an option converts with something other than int, float or str.
+        ValueError: an option converts with something other than int, float or str, takes other than one value, or has a
+            default or a choice that JSON cannot hold.
     """
     options = [action for action in parser._actions if action.option_strings and action.dest != "help"]
     return tuple(sorted(map(_parameter, options), key=lambda one: one.name))
@@ -70,6 +77,9 @@ def parameters_of(parser: argparse.ArgumentParser) -> tuple[Parameter, ...]:
 def _parameter(option: argparse.Action) -> Parameter:
     if option.type not in _KINDS or option.nargs is not None:
         raise ValueError(f"option {option.option_strings[0]}: it must take one int, float or str")
+    for value in (option.default, *(option.choices or ())):
+        if not isinstance(value, Value):
+            raise ValueError(f"option {option.option_strings[0]}: {value!r}; defaults and choices are numbers or texts")
     return Parameter(option.dest, _KINDS[option.type], option.default, tuple(option.choices or ()))
 
 

@@ -23,15 +23,23 @@ class Results:
     folder: Path
 
     def put(self, job: str, result: Any) -> Any:
-        """Keep a result, and return the one that is kept: an earlier one of the same job, if there is any."""
+        """Keep a result, and return the one that is kept: an earlier one of the same job, if there is any.
+
+        Raises:
+            ValueError: NaN or infinity in the result, or a job whose name is no file's.
+            TypeError: something in it that JSON does not have.
+        """
         text = json.dumps(result, allow_nan=False)
+        path = self._path(job)
         self.folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=self.folder, prefix=".")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        with suppress(FileExistsError):
-            os.link(temporary, self._path(job))
-        os.unlink(temporary)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            with suppress(FileExistsError):
+                os.link(temporary, path)
+        finally:
+            os.unlink(temporary)
         return self.get(job)
 
     def get(self, job: str) -> Any:
@@ -46,4 +54,6 @@ class Results:
         return sorted(path.stem for path in self.folder.glob("*.json"))
 
     def _path(self, job: str) -> Path:
+        if not job or Path(job).name != job:
+            raise ValueError(f"job {job!r}; its name must be that of a file, without a folder")
         return self.folder / f"{job}.json"

@@ -78,7 +78,14 @@ class ScriptPlugin(WorkerPlugin):
         """
         job = Job.from_record(verified(self._token, record) if self._token else record)
         kept = self.results.get(job.id)
-        return kept if kept is not None else self.results.put(job.id, self._outcome(job))
+        if kept is not None:
+            return kept
+        outcome = self._outcome(job)
+        try:
+            return self.results.put(job.id, outcome)
+        except (TypeError, ValueError) as error:  # the script returned what JSON does not have
+            del outcome["result"]
+            return self.results.put(job.id, {**outcome, "error": f"the result cannot be kept: {error}"})
 
     def _outcome(self, job: Job) -> dict[str, Any]:
         about = {
@@ -90,7 +97,10 @@ class ScriptPlugin(WorkerPlugin):
         self.pulse.running = Running(job.id)
         try:
             return {**about, "result": self.pulse.loaded.run(job.options, self.pulse.report)}
-        except Exception as error:  # a run that fails is an outcome too; nobody may be there to see the traceback
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # a run that fails is an outcome too; nobody may be there to see the traceback
             return {**about, "error": f"{type(error).__name__}: {error}"}
         finally:
             self.pulse.running = None

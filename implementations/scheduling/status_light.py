@@ -34,11 +34,18 @@ class StatusLight:
     Args:
         interval_s: How often a worker beats.
         checkout: The script as the observer has it, where there is one to compare with.
+
+    Raises:
+        ValueError: an interval that is not above 0 seconds.
     """
 
     interval_s: float
     checkout: Loaded | None = None
     _table: dict[object, _Seen] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        if not self.interval_s > 0:
+            raise ValueError(f"an interval of {self.interval_s} s; it must be above 0")
 
     def see(self, beat: Beat, sender: object = None) -> None:
         """Take a beat.

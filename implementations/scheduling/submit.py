@@ -31,7 +31,7 @@ class Listed:
     Attributes:
         name: Its name.
         address: Where it listens.
-        beat: The last one; None where it sends none, or one that is not signed with the token.
+        beat: The last one; None where it sends none, or one that cannot be read or is not signed with the token.
         fault: Why there is no beat.
     """
 
@@ -64,7 +64,7 @@ def _listed(name: str, address: str, record: Mapping[str, Any] | None, token: st
         return Listed(name, address, None, "no training script")
     try:
         return Listed(name, address, Beat.from_record(verified(token, record) if token else record))
-    except WrongToken as error:
+    except (WrongToken, ValueError) as error:
         return Listed(name, address, None, str(error))
 
 

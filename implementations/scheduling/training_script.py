@@ -58,16 +58,24 @@ def load(path: Path, at_s: float) -> Loaded:
         at_s: The time, in seconds.
 
     Raises:
-        ValueError: it lacks `parser` or `train`.
+        ValueError: it cannot be run or ends the process, lacks `parser` or `train`, or its parser is none.
+        OSError: there is no such file.
     """
     digest = code_digest(path)  # first: a file that changes meanwhile must look stale, not fresh
     module = ModuleType("training_script")
     module.__file__ = str(path)
-    exec(compile(path.read_bytes(), path, "exec"), vars(module))
+    source = path.read_bytes()
+    try:
+        exec(compile(source, path, "exec"), vars(module))
+    except (Exception, SystemExit) as fault:
+        raise ValueError(f"{path} cannot be loaded: {type(fault).__name__}: {fault}") from fault
     lacking = [name for name in ("parser", "train") if not callable(getattr(module, name, None))]
     if lacking:
         raise ValueError(f"{path} has no function `{lacking[0]}`")
-    return Loaded(parameters_of(module.parser()), digest, at_s, module.train)
+    parser = module.parser()
+    if not isinstance(parser, argparse.ArgumentParser):
+        raise ValueError(f"`parser` of {path} returns {type(parser).__name__}; it must return an ArgumentParser")
+    return Loaded(parameters_of(parser), digest, at_s, module.train)
 
 
 def code_digest(path: Path) -> str:

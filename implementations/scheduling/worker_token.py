@@ -33,6 +33,8 @@ def verified(token: str, record: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         WrongToken: it has none, or one that this token does not give.
     """
+    if not isinstance(record, Mapping):
+        raise WrongToken(f"not a signed record, but {type(record).__name__}")
     plain = {key: value for key, value in record.items() if key != SIGNATURE}
     given = record.get(SIGNATURE)
     if not isinstance(given, str) or not hmac.compare_digest(given.encode(), _signature(token, plain).encode()):

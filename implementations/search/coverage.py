@@ -16,7 +16,7 @@ def hit_probability(share: float, draws: int) -> float:
         ValueError: a share outside 0 to 1, or a negative number of draws.
     """
     _check_share("share", share)
-    if draws < 0:
+    if not draws >= 0:
         raise ValueError(f"{draws} draws; give at least 0")
     if share == 1.0:
         return float(draws > 0)

@@ -35,7 +35,13 @@ class Forest(Protocol):
 
 
 def per_tree(forest: Forest, points: Floats) -> Floats:
-    """Predictions of every tree, (n, d) -> (trees, n)."""
+    """Predictions of every tree, (n, d) -> (trees, n).
+
+    Raises:
+        ValueError: the forest has no trees.
+    """
+    if not len(forest.estimators_):
+        raise ValueError(f"{type(forest).__name__} has no trees in estimators_; it must be fitted with at least one")
     return np.stack([tree.predict(points) for tree in forest.estimators_])
 
 
@@ -65,5 +71,8 @@ def forest_ucb(
         kappa: Weight of the trees' disagreement.
         n_startup: Random trials first.
         n_candidates: Points to choose among.
+
+    Raises:
+        ValueError: a negative kappa, or fewer than one start-up trial or candidate.
     """
     return SurrogateSearch(tree_spread(make_forest), ucb(kappa), n_startup, n_candidates)

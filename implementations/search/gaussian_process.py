@@ -26,14 +26,30 @@ class Kernel:
         lengths: One an axis, shape (d,).
         variance: Of the function.
         noise: Variance of the observations around it.
+
+    Raises:
+        ValueError: a length or variance that is not above 0, or a negative noise.
     """
 
     lengths: Floats
     variance: float = 1.0
     noise: float = 1e-10
 
+    def __post_init__(self) -> None:
+        if not (np.all(self.lengths > 0) and self.variance > 0 and self.noise >= 0):
+            raise ValueError(
+                f"lengths {self.lengths}, variance {self.variance}, noise {self.noise}; "
+                "lengths and variance must be above 0, noise at least 0"
+            )
+
     def between(self, a: Floats, b: Floats) -> Floats:
-        """Covariances of the function, (n, d), (m, d) -> (n, m)."""
+        """Covariances of the function, (n, d), (m, d) -> (n, m).
+
+        Raises:
+            ValueError: points of another number of axes than there are lengths.
+        """
+        if not a.shape[1:] == b.shape[1:] == self.lengths.shape:
+            raise ValueError(f"points {a.shape} and {b.shape} for lengths {self.lengths.shape}; give (n, d), (m, d)")
         left, right = a / self.lengths, b / self.lengths
         squares = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1) - 2.0 * left @ right.T
         covariance: Floats = self.variance * np.exp(-0.5 * np.maximum(squares, 0.0))
@@ -50,12 +66,12 @@ class GaussianProcess:
         mean: Prior mean.
 
     Raises:
-        ValueError: shapes that do not match, or points of which two are the same to the kernel without noise.
+        ValueError: shapes that do not match, numbers that are not finite, or points of which two are the same to the
+            kernel without noise.
     """
 
     def __init__(self, points: Floats, values: Floats, kernel: Kernel, mean: float | None = None) -> None:
-        if points.ndim != 2 or values.shape != points.shape[:1] or not len(values):
-            raise ValueError(f"points {points.shape} and values {values.shape}; give (n, d) and (n,), n at least 1")
+        _check_observations(points, values)
         self.points, self.kernel = points, kernel
         self.mean = float(values.mean()) if mean is None else mean
         covariance = kernel.between(points, points)
@@ -107,7 +123,13 @@ def fit(points: Floats, values: Floats, *, noise: float | None = None, start: Ke
         values: Shape (n,).
         noise: Fixed noise variance in units of the values' variance; None to fit it.
         start: Kernel to start from, in those units; a length of a third of each range by default.
+
+    Raises:
+        ValueError: shapes that do not match, numbers that are not finite, or a noise that is not above 0.
     """
+    _check_observations(points, values)
+    if noise is not None and not 0 < noise < np.inf:
+        raise ValueError(f"noise {noise}; it must be a finite number above 0, or None to fit it")
     width = np.where((span := np.ptp(points, axis=0)) > 0, span, 1.0)
     scale = float(values.std()) or 1.0
     unit, target = points / width, (values - values.mean()) / scale
@@ -132,6 +154,13 @@ def fit(points: Floats, values: Floats, *, noise: float | None = None, start: Ke
     best = _kernel(np.exp(full))
     kernel = Kernel(best.lengths * width, best.variance * scale**2, best.noise * scale**2)
     return GaussianProcess(points, values, kernel)
+
+
+def _check_observations(points: Floats, values: Floats) -> None:
+    if points.ndim != 2 or values.shape != points.shape[:1] or not points.size:
+        raise ValueError(f"points {points.shape} and values {values.shape}; give (n, d) and (n,), both at least 1")
+    if not (np.isfinite(points).all() and np.isfinite(values).all()):
+        raise ValueError("points and values must be finite; leave out trials that failed")
 
 
 def _kernel(numbers: Floats) -> Kernel:

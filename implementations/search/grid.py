@@ -26,7 +26,7 @@ def resolution(n_trials: int, n_parameters: int) -> float:
     Raises:
         ValueError: no trial or no parameter.
     """
-    if n_trials < 1 or n_parameters < 1:
+    if not (n_trials >= 1 and n_parameters >= 1):
         raise ValueError(f"{n_trials} trials over {n_parameters} parameters; both must be at least 1")
     return float(n_trials ** (1.0 / n_parameters))
 
@@ -52,14 +52,16 @@ def axes_of(space: Space, levels: int | Mapping[str, int]) -> dict[str, list[Any
         levels: Values per axis, one number for all or one a parameter.
 
     Raises:
-        ValueError: the space has conditions, or fewer than one level.
+        ValueError: the space has conditions, fewer than one level, or levels for other parameters than the space's.
     """
     if space.conditions:
         raise ValueError(f"a grid over a space with conditions ({', '.join(space.conditions)}) is not defined")
-    wanted = {name: levels if isinstance(levels, int) else levels[name] for name in space.parameters}
+    wanted = dict(levels) if isinstance(levels, Mapping) else dict.fromkeys(space.parameters, levels)
+    if odd := [name for name in (*space.parameters, *wanted) if (name in wanted) != (name in space.parameters)]:
+        raise ValueError(f"levels {wanted}: {odd[0]!r} is {'extra' if odd[0] in wanted else 'missing'}")
     if low := [name for name, n in wanted.items() if n < 1]:
         raise ValueError(f"{wanted[low[0]]} levels for {low[0]!r}; give at least 1")
-    return {name: space.parameters[name].spread(n) for name, n in wanted.items()}
+    return {name: one.spread(wanted[name]) for name, one in space.parameters.items()}
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,14 @@ class Grid:
         axes: Values by parameter.
 
     Raises:
-        ValueError: no axis, or an axis without values.
+        ValueError: no axis, an axis without values, or one text in place of a list of values.
     """
 
     axes: Mapping[str, Sequence[Any]]
 
     def __post_init__(self) -> None:
-        if not self.axes or not all(len(values) for values in self.axes.values()):
-            raise ValueError(f"axes {dict(self.axes)}; each needs at least one value")
+        if not self.axes or not all(len(values) and not isinstance(values, str) for values in self.axes.values()):
+            raise ValueError(f"axes {dict(self.axes)}; each needs a list of at least one value")
 
     def __len__(self) -> int:
         return math.prod(len(values) for values in self.axes.values())
@@ -91,7 +93,10 @@ class Grid:
 
         Raises:
             Exhausted: the grid has no such trial.
+            ValueError: `number` is negative.
         """
+        if number < 0:
+            raise ValueError(f"trial {number}; trials count from 0")
         if number >= len(self):
             raise Exhausted(f"trial {number} of a grid of {len(self)}")
         config = {}

@@ -38,7 +38,7 @@ class MedianPruner:
 
     def __post_init__(self) -> None:
         for name, least in (("n_startup_trials", 0), ("n_warmup_steps", 0), ("interval_steps", 1), ("n_min_trials", 1)):
-            if getattr(self, name) < least:
+            if not getattr(self, name) >= least:
                 raise ValueError(f"{name} {getattr(self, name)}; it must be at least {least}")
 
     def should_stop(self, history: History, trial: Trial) -> bool:

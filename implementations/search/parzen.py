@@ -41,7 +41,7 @@ class Bandwidths:
         weights: Weights of n observations, oldest first.
 
     Raises:
-        ValueError: a negative prior weight.
+        ValueError: a prior weight that is negative or not finite.
     """
 
     prior_weight: float = 1.0
@@ -50,8 +50,8 @@ class Bandwidths:
     weights: Callable[[int], Floats] = recency
 
     def __post_init__(self) -> None:
-        if self.prior_weight < 0:
-            raise ValueError(f"prior_weight {self.prior_weight}; it must be at least 0")
+        if not 0 <= self.prior_weight < np.inf:
+            raise ValueError(f"prior_weight {self.prior_weight}; it must be a finite number of at least 0")
 
 
 def log_mass(a: Floats, b: Floats) -> Floats:
@@ -119,6 +119,22 @@ class GaussianKernels:
         return self._parameter.values(np.clip(self.centres[kernels] + z * self.widths[kernels], self._low, self._high))
 
 
+class PointKernels:
+    """A parameter whose support is a single value, which tells no trial from another."""
+
+    def __init__(self, parameter: Numeric, values: Floats) -> None:
+        self._value = float(parameter.low)
+        self._n = len(values) + 1
+
+    def log_density(self, values: Floats) -> Floats:
+        """0 under each kernel, (m,) -> (m, k)."""
+        return np.zeros((len(values), self._n))
+
+    def draw(self, kernels: Places, quantiles: Floats) -> Floats:  # noqa: ARG002 - the arguments of all kernels
+        """The value, as often as there are kernels, (m,), (m,) -> (m,)."""
+        return np.full(len(kernels), self._value)
+
+
 class CategoryKernels:
     """Smoothed indicators of one categorical parameter, one an observation and the prior last."""
 
@@ -148,7 +164,7 @@ class ParzenDensity:
 
     Args:
         parameters: By name; categories enter and leave as indices.
-        observations: Values by name, shape (n,) each, oldest first; n may be 0.
+        observations: Finite values by name, shape (n,) each, oldest first; n may be 0.
         choices: Weights and widths.
 
     Raises:
@@ -164,12 +180,7 @@ class ParzenDensity:
         choices = choices or Bandwidths()
         n = _common_length(observations)
         self.weights = _mixture_weights(n, choices)  # (n + 1,)
-        self.kernels: dict[str, GaussianKernels | CategoryKernels] = {
-            name: CategoryKernels(one, observations[name], choices)
-            if isinstance(one, Categorical)
-            else GaussianKernels(one, observations[name], choices)
-            for name, one in parameters.items()
-        }
+        self.kernels = {name: _kernels(one, observations[name], choices) for name, one in parameters.items()}
 
     def log_density(self, values: Mapping[str, Floats]) -> Floats:
         """Log density at m points given by name, (m,)."""
@@ -181,9 +192,18 @@ class ParzenDensity:
     def draw(self, n: int, rng: np.random.Generator) -> dict[str, Floats]:
         """`n` points by name: a kernel each, then one quantile a parameter (categories first)."""
         chosen = rng.choice(len(self.weights), p=self.weights, size=n)
-        by_kind = sorted(self.kernels, key=lambda name: isinstance(self.kernels[name], GaussianKernels))
+        by_kind = sorted(self.kernels, key=lambda name: not isinstance(self.kernels[name], CategoryKernels))
         drawn = {name: self.kernels[name].draw(chosen, rng.random(n)) for name in by_kind}
         return {name: drawn[name] for name in self.kernels}
+
+
+def _kernels(
+    parameter: Parameter, values: Floats, choices: Bandwidths
+) -> GaussianKernels | PointKernels | CategoryKernels:
+    if isinstance(parameter, Categorical):
+        return CategoryKernels(parameter, values, choices)
+    low, high = parameter.support
+    return GaussianKernels(parameter, values, choices) if low < high else PointKernels(parameter, values)
 
 
 def _log_sum(logs: Floats) -> Floats:

@@ -14,11 +14,13 @@ import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from functools import partial
+from operator import index
 from typing import Any, Protocol
 
 import numpy as np
 
-from implementations.search.space import Config, Space
+from implementations.search.space import Config, Space, plain
 
 
 class State(StrEnum):
@@ -102,6 +104,9 @@ class Study:
         maximise: Whether large values are good.
         pruner: Stops hopeless trials of `grow`; None lets all of them finish.
         streams: The random stream of a trial by its number, instead of one from the seed.
+
+    Raises:
+        ValueError: a seed that is no whole number of at least 0.
     """
 
     def __init__(
@@ -117,10 +122,10 @@ class Study:
         self.space = space
         self.sampler = sampler
         self.pruner = pruner
-        self.seed = seed
+        self.seed = _whole("seed", seed)
         self.trials: list[Trial] = []
         self._sign = -1.0 if maximise else 1.0
-        self._streams = streams or (lambda number: np.random.default_rng((seed, number)))
+        self._streams = streams or partial(_own_stream, self.seed)
 
     @property
     def history(self) -> History:
@@ -147,38 +152,45 @@ class Study:
             ValueError: the space cannot produce the configuration.
         """
         self.space.check(config)
-        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in config.items()}
-        self.trials.append(Trial(len(self.trials), plain))
+        own = {name: plain(value) for name, value in config.items()}
+        self.trials.append(Trial(len(self.trials), own))
         return self.tell(len(self.trials) - 1, value)
 
     def report(self, number: int, step: int, value: float) -> bool:
         """Note an intermediate value; True where the pruner would stop the trial there.
 
         Raises:
-            ValueError: no such trial is running.
+            ValueError: no such trial is running, a step that is no whole number of at least 0, or a value that is no
+                number (NaN and infinity are, and are reported).
         """
         trial = self._running(number)
-        trial.reports[step] = value
+        if not _is_number(value):
+            raise ValueError(f"value {value!r} reported by trial {number}; report a number")
+        trial.reports[_whole("step", step)] = float(value)
         return self.pruner is not None and self.pruner.should_stop(self.history, trial)
 
     def tell(self, number: int, value: float | None = None, state: State = State.COMPLETE, error: str = "") -> Trial:
         """End a trial. A value that is no finite number makes it a failed one.
 
         Raises:
-            ValueError: no such trial is running, or RUNNING is told.
+            ValueError: no such trial is running, a state that does not end one is told, or a value beside it that is no
+                number. The trial then goes on running.
         """
         trial = self._running(number)
-        if state is State.RUNNING:
-            raise ValueError(f"trial {number} is told as running; tell how it ended")
-        if state is State.COMPLETE and not _is_number(value):
+        if state not in (State.COMPLETE, State.PRUNED, State.FAILED):
+            raise ValueError(f"trial {number} is told as {state}; tell how it ended: complete, pruned or failed")
+        state = State(state)
+        if state is State.COMPLETE and not _is_finite(value):
             state, error, value = State.FAILED, error or f"value {value!r}", None
+        if value is not None and not _is_number(value):
+            raise ValueError(f"value {value!r} of the {state} trial {number}; tell a number or None")
         trial.state, trial.error = state, error
         trial.value = None if value is None else float(value)
         return trial
 
     def _running(self, number: int) -> Trial:
-        if not 0 <= number < len(self.trials):
-            raise ValueError(f"no trial {number}; there are {len(self.trials)}")
+        if not isinstance(number, int | np.integer) or not 0 <= number < len(self.trials):
+            raise ValueError(f"no trial {number!r}; there are {len(self.trials)}, counted from 0")
         trial = self.trials[number]
         if trial.state is not State.RUNNING:
             raise ValueError(f"trial {number} has ended already ({trial.state})")
@@ -220,7 +232,11 @@ class Study:
             try:
                 evaluate(trial)
             except Exception as failure:
-                self.tell(trial.number, state=State.FAILED, error=f"{type(failure).__name__}: {failure}")
+                error = f"{type(failure).__name__}: {failure}"
+                if trial.state is State.RUNNING:
+                    self.tell(trial.number, state=State.FAILED, error=error)
+                else:  # raised while it was put away, after its end had been told
+                    trial.error = error
         return self
 
     # --- results --------------------------------------------------------------------------------------------------
@@ -261,8 +277,8 @@ class Study:
         """Take over the trials of an earlier study; those that were still running have failed.
 
         Raises:
-            ValueError: `dumped` is no kept study, this study has trials of its own, or the other had another space,
-                seed or direction, or a configuration that the space cannot produce.
+            ValueError: `dumped` is no kept study or one of its trials is damaged, this study has trials of its own, or
+                the other had another space, seed or direction, or a configuration that the space cannot produce.
         """
         kept = _parsed(dumped)
         own = json.loads(Study(self.space, self.sampler, seed=self.seed, maximise=self._sign < 0).dump())
@@ -271,7 +287,7 @@ class Study:
                 raise ValueError(f"the kept study had another {name}: {kept[name]}, not {own[name]}")
         if self.trials:
             raise ValueError(f"this study has {len(self.trials)} trials of its own; resume into a fresh one")
-        trials = [_restored(row) for row in kept["trials"]]
+        trials = [_restored(number, row) for number, row in enumerate(kept["trials"])]
         for trial in trials:
             self.space.check(trial.config)
         self.trials = trials
@@ -281,19 +297,55 @@ class Study:
 def _parsed(dumped: str) -> dict[str, Any]:
     try:
         kept = json.loads(dumped)
-    except ValueError as fault:
+    except (ValueError, TypeError) as fault:
         raise ValueError(f"this is no kept study ({fault}); give what `dump` returned") from None
-    if not isinstance(kept, dict) or not {"space", "seed", "sign", "trials"} <= set(kept):
+    whole = isinstance(kept, dict) and {"space", "seed", "sign", "trials"} <= set(kept)
+    if not whole or not isinstance(kept["trials"], list):
         raise ValueError(f"this is no kept study ({dumped[:40]!r}); give what `dump` returned")
-    return kept
+    return dict(kept)
 
 
-def _restored(row: dict[str, Any]) -> Trial:
-    trial = Trial(**{**row, "state": State(row["state"]), "reports": {int(k): v for k, v in row["reports"].items()}})
+def _restored(number: int, row: Any) -> Trial:
+    try:
+        reports = {int(step): float(value) for step, value in row["reports"].items()}
+        trial = Trial(**{**row, "state": State(row["state"]), "reports": reports, "config": dict(row["config"])})
+    except (TypeError, ValueError, AttributeError, KeyError) as fault:
+        raise ValueError(
+            f"trial {number} of the kept study is damaged ({fault!r}); give what `dump` returned"
+        ) from None
+    complete = trial.state is State.COMPLETE
+    valued = _is_finite(trial.value) if complete else trial.value is None or _is_number(trial.value)
+    if trial.number != number or not valued:
+        raise ValueError(f"trial {number} of the kept study is damaged: {row}; give what `dump` returned")
     if trial.state is State.RUNNING:
         trial.state, trial.error = State.FAILED, "interrupted"
     return trial
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and math.isfinite(value)
+def _own_stream(seed: int, number: int) -> np.random.Generator:
+    return np.random.default_rng((seed, number))
+
+
+def _whole(name: str, value: Any) -> int:
+    try:
+        number = index(value)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise ValueError(f"{name} {value!r}; it must be a whole number of at least 0")
+    return number
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a float can hold it, NaN and infinity included."""
+    if not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
+def _is_finite(value: Any) -> bool:
+    return _is_number(value) and math.isfinite(value)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from implementations.search.acquisition import expected_improvement, upper_confidence_bound
+from implementations.search.acquisition import check_kappa, expected_improvement, upper_confidence_bound
 from implementations.search.space import Config, Floats
 from implementations.search.study import History, State
 
@@ -26,7 +26,12 @@ Acquisition = Callable[[Floats, Floats, float], Floats]
 
 
 def ucb(kappa: float) -> Acquisition:
-    """The upper confidence bound as an acquisition."""
+    """The upper confidence bound as an acquisition.
+
+    Raises:
+        ValueError: kappa is negative or not finite.
+    """
+    check_kappa(kappa)
     return lambda mean, sd, _best: upper_confidence_bound(mean, sd, kappa)
 
 
@@ -54,7 +59,11 @@ class SurrogateSearch:
             raise ValueError(f"{self.n_startup} start-up trials, {self.n_candidates} candidates; both at least 1")
 
     def propose(self, history: History, rng: np.random.Generator) -> Config:
-        """A random configuration at first, then the candidate of the greatest worth."""
+        """A random configuration at first, then the candidate of the greatest worth.
+
+        Raises:
+            ValueError: the space has conditions, or the surrogate's predictions are NaN.
+        """
         complete = history.having(State.COMPLETE)
         low, high = history.space.box
         if len(complete) < self.n_startup:
@@ -64,4 +73,8 @@ class SurrogateSearch:
         predict = self.fit(points, values)
         candidates = rng.uniform(low, high, size=(self.n_candidates, len(low)))  # (m, d)
         worth = self.acquire(*predict(candidates), float(values.max()))
+        if np.isnan(worth).any():
+            raise ValueError(
+                f"{np.isnan(worth).sum()} of {len(worth)} candidates have a worth of NaN; check the surrogate"
+            )
         return history.space.config(candidates[int(np.argmax(worth))])

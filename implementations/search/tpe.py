@@ -38,7 +38,12 @@ def split(history: History, n_good: int, *, liar: bool = True) -> tuple[list[Tri
         history: All trials.
         n_good: How many are good.
         liar: Whether running trials count as bad.
+
+    Raises:
+        ValueError: a negative number of good trials.
     """
+    if n_good < 0:
+        raise ValueError(f"{n_good} good trials; there must be at least 0")
     ranked = sorted(history.having(State.COMPLETE), key=history.loss)
     ranked += sorted(history.having(State.PRUNED), key=lambda trial: _how_far(history, trial))
     bad = ranked[n_good:] + (history.having(State.RUNNING) if liar else [])
@@ -70,7 +75,7 @@ class TPE:
         bandwidths: Of the densities.
 
     Raises:
-        ValueError: no candidate, or groups without `multivariate`.
+        ValueError: no candidate, a negative number of start-up trials, or groups without `multivariate`.
     """
 
     n_startup: int = 10
@@ -82,8 +87,10 @@ class TPE:
     bandwidths: Bandwidths = field(default_factory=Bandwidths)
 
     def __post_init__(self) -> None:
-        if self.n_candidates < 1:
+        if not self.n_candidates >= 1:
             raise ValueError(f"{self.n_candidates} candidates; draw at least 1")
+        if not self.n_startup >= 0:
+            raise ValueError(f"{self.n_startup} start-up trials; there must be at least 0")
         if self.grouped and not self.multivariate:
             raise ValueError("grouped parameters share a density; set multivariate=True")
 

@@ -45,13 +45,18 @@ class Target:
             api_key: see the class.
 
         Raises:
-            ValueError: not an http or https URL with a host.
+            ValueError: not an http or https URL of a host, perhaps a port and a path, in ASCII without spaces; or a key
+                that a header cannot carry.
         """
         parts = urlsplit(base_url if "//" in base_url else f"http://{base_url}")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if parts.scheme not in ("http", "https") or not parts.hostname or not _is_word(base_url):
             raise ValueError(f"a base URL is like http://localhost:8000/v1, got {base_url!r}")
+        if parts.query or parts.fragment or parts.username is not None:
+            raise ValueError(f"a base URL has no query, fragment or user, got {base_url!r}; a key is given by itself")
+        if api_key is not None and not _is_word(api_key):
+            raise ValueError("the API key holds a space, a line end or a sign beyond ASCII, which no header can carry")
         tls = parts.scheme == "https"
-        port = parts.port or (443 if tls else 80)
+        port = (443 if tls else 80) if parts.port is None else parts.port
         return cls(parts.hostname, port, parts.path.rstrip("/") or "/v1", tls, api_key)
 
     def request(self, method: str, name: str, body: Mapping[str, Any] | None = None) -> bytes:
@@ -114,6 +119,10 @@ class Exchange:
         if self.failure and not (found.done or found.finish_reason):
             found.failure = self.failure
         return found
+
+
+def _is_word(text: str) -> bool:
+    return text.isascii() and text.isprintable() and " " not in text
 
 
 class _Connection(asyncio.Protocol):
@@ -180,7 +189,7 @@ async def exchange(target: Target, request: bytes, *, due_s: float | None = None
             failure = await connection.ended
     except TimeoutError:
         failure = f"no end after {timeout_s:g} s"
-    except OSError as fault:
+    except (OSError, ValueError, OverflowError) as fault:  # also a name or port that no host can have
         failure = f"no connection: {fault}"
     finally:
         if connection is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,6 +55,13 @@ class Question:
         return target.request("POST", "chat/completions" if self.chat else "completions", body)
 
 
+def _number(_context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    """Refuse NaN and infinity, which lie in any range that click knows."""
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is no finite number.", param=option)
+    return value
+
+
 @click.command(
     "measure",
     epilog="\b\nExample:\n  runtwice measure --base-url http://localhost:8000/v1 --requests 100 --rate 10",
@@ -61,7 +69,10 @@ class Question:
 @click.option("--base-url", required=True, help="Where the server is, as http://localhost:8000/v1.")
 @click.option("--requests", "count", type=click.IntRange(1), default=32, show_default=True, help="How many to time.")
 @click.option(
-    "--rate", type=click.FloatRange(0, min_open=True), help="Requests a second; without it each follows another."
+    "--rate",
+    type=click.FloatRange(0, min_open=True),
+    callback=_number,
+    help="Requests a second; without it each follows another.",
 )
 @click.option(
     "--arrivals",
@@ -85,8 +96,16 @@ class Question:
 )
 @click.option("--usage-in-chunks", is_flag=True, help="Ask for a running token count in each chunk (vLLM, runtwice).")
 @click.option("--api-key", envvar="OPENAI_API_KEY", help="Sent as a bearer token.", show_envvar=True)
-@click.option("--timeout", "timeout_s", type=click.FloatRange(0, min_open=True), default=600.0, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of arrivals and prompts.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(0, min_open=True),
+    callback=_number,
+    default=600.0,
+    show_default=True,
+    help="Seconds a request may take.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of arrivals and prompts.")
 @click.option("--events", "events_path", type=click.Path(path_type=Path), help="Write every request's raw events here.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="What to print."
@@ -187,9 +206,15 @@ async def _warm_then_timed(
 @click.option("--kv-blocks", type=click.IntRange(1), default=1000, show_default=True, help="Blocks of 16 tokens.")
 @click.option("--max-num-seqs", type=click.IntRange(1), default=48, show_default=True, help="Requests in one step.")
 @click.option("--token-budget", type=click.IntRange(1), default=256, show_default=True, help="Tokens in one step.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the model's random weights.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the model's random weights.")
 @click.option(
-    "--grace", "grace_s", type=click.FloatRange(0), default=30.0, show_default=True, help="Seconds to finish."
+    "--grace",
+    "grace_s",
+    type=click.FloatRange(0),
+    callback=_number,
+    default=30.0,
+    show_default=True,
+    help="Seconds to finish.",
 )
 def serve(
     host: str,
@@ -218,7 +243,10 @@ def serve(
     config = serving_config(
         max_num_seqs=max_num_seqs, token_budget=token_budget, kv_blocks=kv_blocks, max_model_len=context
     )
-    desk = Desk(config, Decoder(seed, kv_blocks, shape))
+    try:
+        desk = Desk(config, Decoder(seed, kv_blocks, shape))
+    except MemoryError as fault:
+        raise Refused(f"{layers} layers of width {width} with {kv_blocks} blocks do not fit: {fault}") from fault
     try:
         listening = server.listen(host, port)
     except OSError as fault:

@@ -3,12 +3,13 @@
 Follows: the OpenAI interface as its own client sends and reads it, and vLLM where that leaves something open: a
 prompt longer than the context is refused, an answer that would not fit is cut to what does.
 Leaves out: several choices, stop words, log probabilities, tools and forced formats, which are refused by name and not
-passed over; sampling, so that `temperature` and its like are accepted and change nothing.
+passed over; sampling, so that `temperature` and its like are accepted within their ranges and change nothing.
 
 Chat messages become one text: a line a message, and a last line that is the assistant's to continue.
 """
 
 import json
+import math
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from uuid import uuid4
 from implementations.inference.tokenizer import VOCABULARY, encode
 from implementations.serving.refusal import Refusal
 
+SHOWN = 80  # signs of a wrong value that a message repeats
 DEFAULT_MAX_TOKENS = 16  # of a completion; a chat's answer may fill the context
 # Fields that would change the answer, with the values that change nothing.
 UNSUPPORTED: dict[str, tuple[Any, ...]] = {
@@ -31,6 +33,13 @@ UNSUPPORTED: dict[str, tuple[Any, ...]] = {
     "tools": (None, []),
     "functions": (None, []),
     "response_format": (None, {"type": "text"}),
+}
+# Fields of a sampler, with the ranges that the interface states.
+SAMPLING = {
+    "temperature": (0.0, 2.0),
+    "top_p": (0.0, 1.0),
+    "presence_penalty": (-2.0, 2.0),
+    "frequency_penalty": (-2.0, 2.0),
 }
 
 
@@ -72,7 +81,7 @@ def read_request(body: bytes, *, chat: bool, model: str, context_tokens: int) ->
     asked_model = fields.get("model", model)
     if asked_model != model:
         raise Refusal(
-            f"the model {asked_model!r} does not exist; there is {model!r}",
+            f"the model {_shown(asked_model)} does not exist; there is {model!r}",
             status=404,
             param="model",
             code="model_not_found",
@@ -80,7 +89,8 @@ def read_request(body: bytes, *, chat: bool, model: str, context_tokens: int) ->
     for name, harmless in UNSUPPORTED.items():
         value = fields.get(name)
         if not any(type(value) is type(one) and value == one for one in harmless):  # 0 is not False here
-            raise Refusal(f"{name} = {value!r} is not supported", param=name, code="unsupported_parameter")
+            raise Refusal(f"{name} = {_shown(value)} is not supported", param=name, code="unsupported_parameter")
+    _check_sampling(fields)
     prompt = _chat_prompt(fields.get("messages")) if chat else _prompt(fields.get("prompt"), context_tokens)
     stream = _flag(fields, "stream")
     options = _stream_options(fields, stream)
@@ -105,10 +115,24 @@ def _fields(body: bytes) -> dict[str, Any]:
     return fields
 
 
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def _check_sampling(fields: dict[str, Any]) -> None:
+    for name, (low, high) in SAMPLING.items():
+        value = fields.get(name)
+        if value is not None and not (type(value) in (int, float) and math.isfinite(value) and low <= value <= high):
+            raise Refusal(f"{name} must be a number from {low:g} to {high:g}, got {_shown(value)}", param=name)
+    if fields.get("seed") is not None and type(fields["seed"]) is not int:
+        raise Refusal(f"seed must be a whole number, got {_shown(fields['seed'])}", param="seed")
+
+
 def _flag(fields: dict[str, Any], name: str) -> bool:
     value = fields.get(name)
     if value is not None and not isinstance(value, bool):
-        raise Refusal(f"{name} must be true or false, got {value!r}", param=name)
+        raise Refusal(f"{name} must be true or false, got {_shown(value)}", param=name)
     return bool(value)
 
 
@@ -119,7 +143,7 @@ def _stream_options(fields: dict[str, Any], stream: bool) -> dict[str, Any]:
     if not stream:
         raise Refusal("stream_options needs stream = true", param="stream_options")
     if not isinstance(options, dict):
-        raise Refusal(f"stream_options must be an object, got {options!r}", param="stream_options")
+        raise Refusal(f"stream_options must be an object, got {_shown(options)}", param="stream_options")
     return options
 
 
@@ -137,7 +161,7 @@ def _prompt(prompt: Any, context_tokens: int) -> list[int]:
         _refuse_long(len(prompt), context_tokens)
     for token in prompt:
         if type(token) is not int or not 0 <= token < VOCABULARY:
-            raise Refusal(f"token ids go from 0 to {VOCABULARY - 1}, got {token!r}", param="prompt")
+            raise Refusal(f"token ids go from 0 to {VOCABULARY - 1}, got {_shown(token)}", param="prompt")
     return prompt
 
 
@@ -152,15 +176,19 @@ def _chat_line(place: int, message: Any) -> str:
     where = f"messages[{place}]"
     if not isinstance(message, dict) or not isinstance(message.get("role"), str):
         raise Refusal(f"{where} must be an object with a role", param=where)
-    content = message.get("content") or ""
+    content = "" if message.get("content") is None else message["content"]
     if isinstance(content, list):
-        parts = [part for part in content if isinstance(part, dict) and isinstance(part.get("text"), str)]
+        parts = [part for part in content if _is_text_part(part)]
         if len(parts) != len(content):
             raise Refusal(f"{where}: only parts of type text can be read", param=f"{where}.content")
         content = "".join(part["text"] for part in parts)
     if not isinstance(content, str):
         raise Refusal(f"{where}.content must be a text, got {type(content).__name__}", param=f"{where}.content")
     return f"{message['role']}: {content}\n"
+
+
+def _is_text_part(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type", "text") == "text" and isinstance(part.get("text"), str)
 
 
 def _encode(text: str, param: str) -> list[int]:
@@ -181,7 +209,7 @@ def _max_new(fields: dict[str, Any], chat: bool, prompt_tokens: int, context_tok
     if asked is None:
         asked = context_tokens if chat else DEFAULT_MAX_TOKENS
     if type(asked) is not int or asked < 1:
-        raise Refusal(f"{name} must be a whole number of at least 1, got {asked!r}", param=name)
+        raise Refusal(f"{name} must be a whole number of at least 1, got {_shown(asked)}", param=name)
     return min(asked, context_tokens - prompt_tokens)
 
 

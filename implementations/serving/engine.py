@@ -55,7 +55,8 @@ class LiveEngine:
     Args:
         config: limits; ``max_model_len`` counts prompt and answer together.
         model: with a cache of ``config.kv_blocks`` blocks.
-        deliver: called on the engine's thread with the outcomes of each step; must not block.
+        deliver: called on the engine's thread with the outcomes of each step; must not block. What it raises ends the
+            requests of that step, and is logged.
     """
 
     def __init__(self, config: EngineConfig, model: Model, deliver: Deliver) -> None:
@@ -107,9 +108,10 @@ class LiveEngine:
             max_new: tokens to emit.
 
         Raises:
-            ValueError: no prompt, no token asked for, or more of both than the engine can ever hold.
+            ValueError: no prompt, no whole number of tokens asked for, more of both than the engine can ever hold, or
+                an engine that is closed.
         """
-        if not prompt or max_new < 1:
+        if not len(prompt) or not isinstance(max_new, int) or max_new < 1:
             raise ValueError(f"a request needs a prompt and a token to emit, got {len(prompt)} and {max_new}")
         if len(prompt) + max_new > self.context_tokens:
             raise ValueError(f"{len(prompt)} + {max_new} tokens are more than the {self.context_tokens} of the engine")
@@ -131,6 +133,8 @@ class LiveEngine:
         with self._wake:
             self._closing = True
             self._wake.notify()
+        if self._thread.ident is None:  # never started: there is nothing to wait for
+            return
         self._thread.join(timeout_s)
         if self._thread.is_alive():
             raise TimeoutError(f"the engine still holds {len(self._requests)} requests after {timeout_s} s")
@@ -237,7 +241,10 @@ class LiveEngine:
             scheduler.abort(request)
             self._requests.pop(request.number, None)
             self._saved.pop(request.number, None)
-        self._deliver([Outcome(request.number, None, True, str(fault) or repr(fault)) for request in lost])
+        try:
+            self._deliver([Outcome(request.number, None, True, str(fault) or repr(fault)) for request in lost])
+        except Exception:
+            LOG.exception("nobody could be told that requests were given up; the engine goes on")
 
 
 def serving_config(**settings: Any) -> EngineConfig:

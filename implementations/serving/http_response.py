@@ -7,9 +7,12 @@ Leaves out: compression (the client asks for none), and bodies after which the c
 Written for timing: what a read gave is taken out of its framing at once, without a task or a queue in between.
 """
 
+import re
 from collections.abc import Callable
 
 MAX_LINE_BYTES = 1 << 16
+# What `int` also takes, a sign or an underscore, is no size: a negative one would never be used up.
+_HEX = re.compile(rb"[0-9A-Fa-f]{1,16}")
 
 
 class HttpError(ValueError):
@@ -71,10 +74,15 @@ class HttpResponse:
 
     def _choose_framing(self) -> None:
         length = self.headers.get("content-length")
-        if self.headers.get("transfer-encoding", "").lower() == "chunked":
+        codings = [coding.strip().lower() for coding in self.headers.get("transfer-encoding", "").split(",")]
+        if self.status in (204, 304):
+            self.complete = True
+        elif codings[-1] == "chunked":
+            if codings[:-1]:
+                raise HttpError(f"transfer-encoding {', '.join(codings)!r}; only chunked can be read")
             self._read_on = self._chunk_size
         elif length is not None:
-            if not length.isdecimal():
+            if not (length.isascii() and length.isdecimal()):
                 raise HttpError(f"content-length {length!r}")
             self._left, self._read_on = int(length), self._counted
             self.complete = not self._left
@@ -94,10 +102,9 @@ class HttpResponse:
         if line is None:
             return None
         size = line.partition(b";")[0].strip()
-        try:
-            self._left = int(size, 16)
-        except ValueError:
-            raise HttpError(f"a chunk's size cannot be {bytes(size[:20])!r}") from None
+        if not _HEX.fullmatch(size):
+            raise HttpError(f"a chunk's size cannot be {bytes(size[:20])!r}")
+        self._left = int(size, 16)
         self._read_on = self._chunk if self._left else self._trailer
         return b""
 
@@ -148,7 +155,7 @@ class HttpResponse:
 def _status(line: str) -> int:
     version, _, rest = line.partition(" ")
     code = rest[:3]
-    if not version.startswith("HTTP/1.") or not code.isdecimal():
+    if not version.startswith("HTTP/1.") or not (len(code) == 3 and code.isascii() and code.isdecimal()):
         raise HttpError(f"not HTTP/1.1: {line[:40]!r}")
     return int(code)
 

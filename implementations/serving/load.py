@@ -27,8 +27,11 @@ def constant(rate_per_s: float, count: int) -> Floats:
 
     Returns:
         Due times in seconds (count,).
+
+    Raises:
+        ValueError: a rate that is not above 0, or a negative count.
     """
-    _check_rate(rate_per_s)
+    _check_schedule(rate_per_s, count)
     return np.arange(count) / rate_per_s
 
 
@@ -42,15 +45,20 @@ def poisson(rate_per_s: float, count: int, rng: np.random.Generator) -> Floats:
 
     Returns:
         Due times in seconds (count,).
+
+    Raises:
+        ValueError: a rate that is not above 0, or a negative count.
     """
-    _check_rate(rate_per_s)
+    _check_schedule(rate_per_s, count)
     intervals_s = rng.exponential(1 / rate_per_s, size=max(0, count - 1))
     return np.concatenate([np.zeros(min(1, count)), np.cumsum(intervals_s)])
 
 
-def _check_rate(rate_per_s: float) -> None:
+def _check_schedule(rate_per_s: float, count: int) -> None:
     if not rate_per_s > 0:
         raise ValueError(f"a rate is above 0 requests a second, got {rate_per_s}")
+    if count < 0:
+        raise ValueError(f"a schedule has at least 0 requests, got {count}")
 
 
 async def run(
@@ -76,10 +84,12 @@ async def run(
         One exchange a request, in their order.
 
     Raises:
-        ValueError: another number of due times than of requests, or no slot.
+        ValueError: another number of due times than of requests, one that never comes, or no slot.
     """
     if due_s is not None and len(due_s) != len(requests):
         raise ValueError(f"{len(due_s)} due times for {len(requests)} requests")
+    if due_s is not None and not np.isfinite(due_s).all():
+        raise ValueError(f"due times {list(due_s)[:5]}; each must be a finite number of seconds")
     if slots is not None and slots < 1:
         raise ValueError(f"requests need at least one slot, got {slots}")
     free = asyncio.Semaphore(slots or max(1, len(requests)))  # lets waiters in by turns

@@ -17,8 +17,10 @@ def prompts(count: int, length_bytes: int, seed: int = 0) -> list[str]:
         seed: of the draw.
 
     Raises:
-        ValueError: a length below 1.
+        ValueError: a negative count, or a length below 1.
     """
+    if count < 0:
+        raise ValueError(f"a run has at least 0 prompts, got {count}")
     if length_bytes < 1:
         raise ValueError(f"a prompt has at least one byte, got {length_bytes}")
     rng = random.Random(seed)

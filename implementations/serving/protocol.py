@@ -86,5 +86,11 @@ def event(data: bytes) -> bytes:
 
 
 def comment(text: str = "") -> bytes:
-    """A line that readers pass over."""
+    """A line that readers pass over.
+
+    Raises:
+        ValueError: `text` holds a line end, behind which it would be read.
+    """
+    if "\n" in text or "\r" in text:
+        raise ValueError(f"a comment must be one line, got {text[:40]!r}")
     return b": " + text.encode() + b"\n\n"

@@ -9,7 +9,7 @@ Leaves out: all choices but the first.
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from implementations.serving.protocol import DONE, EventParser
 
@@ -88,7 +88,7 @@ class StreamedReply:
             return
         try:
             body = json.loads(data)
-        except ValueError as fault:
+        except (ValueError, RecursionError) as fault:
             self.failure = f"malformed event: {fault}"
             return
         if not isinstance(body, dict):
@@ -129,7 +129,7 @@ def error_message(body: bytes) -> str:
     """What an error body says, as far as it can be read."""
     try:
         found = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return body[:200].decode("utf-8", errors="replace").strip()
     return _message(found) if isinstance(found, dict) else str(found)[:200]
 
@@ -144,23 +144,29 @@ def _usage(usage: Any) -> Usage | None:
     if not isinstance(usage, dict):
         return None
     prompt_tokens, completion_tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if isinstance(prompt_tokens, int) and isinstance(completion_tokens, int):
+    if _is_count(prompt_tokens) and _is_count(completion_tokens):
         return Usage(prompt_tokens, completion_tokens)
     return None
+
+
+def _is_count(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _as_chunk(time_s: float, choice: dict[str, Any], usage: Usage | None) -> Chunk:
     delta = choice.get("delta")
     delta = delta if isinstance(delta, dict) else {}
     text = _text(choice, delta)
-    ids = choice.get("token_ids")
+    ids, finish_reason = choice.get("token_ids"), choice.get("finish_reason")
+    if finish_reason is not None and not isinstance(finish_reason, str):
+        finish_reason = str(finish_reason)
     return Chunk(
         time_s,
         text,
         tokens=len(ids) if isinstance(ids, list) else None,
         total_tokens=usage.completion_tokens if usage else None,
-        role_only="role" in delta and not text and not choice.get("finish_reason"),
-        finish_reason=choice.get("finish_reason"),
+        role_only="role" in delta and not text and not finish_reason,
+        finish_reason=finish_reason,
     )
 
 

@@ -2,7 +2,9 @@
 
 Follows: the OpenAI interface; the framing of vLLM's server (one event a piece, the finish reason on the last token,
 then usage, then `[DONE]`); ASGI for what a client that leaves looks like.
-Leaves out: authentication, TLS, several models, and what `completions` refuses.
+Leaves out: authentication, TLS, several models, what `completions` refuses, and the type a client states for its body
+(`curl -d` states another). A client that closes its own side of the connection counts as gone: what ASGI tells is the
+same.
 
 The status line waits for the first token: what goes wrong before it is an HTTP error, what goes wrong after it an
 error event in a stream that has said 200. A client that leaves ends its request, and the blocks go back to the pool.

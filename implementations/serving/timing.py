@@ -159,6 +159,9 @@ def percentile(samples: ArrayLike, q: float) -> float:
 
     Returns:
         NaN where there are none.
+
+    Raises:
+        ValueError: `q` outside 0 to 100.
     """
     values = np.asarray(samples, dtype=float)
     return float(np.percentile(values, q, method="linear")) if values.size else math.nan
@@ -173,7 +176,12 @@ def peak_tokens_per_s(every: Sequence[Arrivals], longest_window_s: float = 1.0) 
 
     Returns:
         NaN where all tokens came at one moment, or none did.
+
+    Raises:
+        ValueError: a window that is not above 0 seconds.
     """
+    if not longest_window_s > 0:
+        raise ValueError(f"a window is longer than 0 s, got {longest_window_s}")
     emissions = [one for answer in every for one in answer.emissions]
     times_s = np.array([one.time_s for one in emissions])
     if not emissions or np.ptp(times_s) == 0:

@@ -1,5 +1,7 @@
 """AdaBoost against scikit-learn's, and against the properties its weights and steps are derived from."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -115,3 +117,41 @@ def test_bad_fits_are_refused():
         AdaBoost(learning_rate=0)
     with pytest.raises(ValueError, match="a margin needs two"):
         AdaBoost(lambda codes, _: lambda X: codes).fit(X, [0, 1, 2, 2], 1).margins(X)
+    for rounds in (0, -1, 2.5):
+        with pytest.raises(ValueError, match=f"n_rounds is {rounds}"):
+            AdaBoost().fit(X, [0, 0, 1, 1], rounds)
+    with pytest.raises(ValueError, match="several types"):
+        AdaBoost().fit(X, np.array([0, "a", 0, "a"], dtype=object), 3)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda model, X: AdaBoost().predict(X), "call fit first"),
+        (lambda model, X: model.predict(X[:, :1]), "1 columns for a model of 6"),
+        (lambda model, X: model.predict(X, -1), "n_rounds is -1"),
+        (lambda model, X: model.votes(X[0]), "shape"),
+    ],
+)
+def test_bad_questions_are_refused(ask, message):
+    """Nothing fitted, other columns, a negative number of rounds, one row without its axis."""
+    X, y = classification(n=60)
+    with pytest.raises(ValueError, match=message):
+        ask(boosted(X, y, 3), X)
+
+
+def test_a_refused_fit_leaves_the_earlier_one():
+    """Its classes and its rounds."""
+    X, y = classification(n=60)
+    model = AdaBoost().fit(X, y, 3)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="every label is 1"):
+        model.fit(X, np.ones(60, int), 3)
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_a_fitted_model_survives_pickling():
+    """The learners too."""
+    X, y = classification(n=60)
+    model = AdaBoost().fit(X, y, 3)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).votes(X), model.votes(X))

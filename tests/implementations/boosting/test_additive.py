@@ -1,5 +1,7 @@
 """What every booster is: a sum of trees from a start, grown round by round, readable at every round."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from implementations.boosting.gradient import GradientBooster
 from implementations.boosting.histogram import HistogramBooster
 from implementations.boosting.loss import LogLoss, SquaredError
 from implementations.boosting.newton import NewtonBooster
+from implementations.boosting.tree import Growth
 from tests.implementations.boosting.datasets import classification, regression
 
 
@@ -70,6 +73,7 @@ def test_it_stops_when_patience_runs_out():
         ({"learning_rate": 0.0}, "learning_rate is 0"),
         ({"subsample": 0.0}, "subsample is 0"),
         ({"subsample": 0.5}, "pass rng"),
+        ({"start": np.nan}, "start is nan"),
     ],
 )
 def test_settings_out_of_range_are_refused(settings, message):
@@ -88,6 +92,11 @@ def test_bad_fits_are_refused():
         (lambda booster: booster.fit(X, y, 1, weight=-np.ones(20)), "weight -1"),
         (lambda booster: booster.fit(X[:0], y[:0], 1), "shape"),
         (lambda booster: booster.fit(X, y, 0).fit_more(-1), "n_trees is -1"),
+        (lambda booster: booster.fit(X, y, 1.5), "n_trees is 1.5"),
+        (lambda booster: booster.fit(X, y, 1).predict(X, -1), "n_trees is -1"),
+        (lambda booster: booster.fit(X, y, 1, valid=(X[:, :2], y)), "2 columns to watch"),
+        (lambda booster: booster.fit(X, y, 1, valid=(X, y[:3])), "20 rows but 3 targets"),
+        (lambda booster: booster.fit(X, y, 1).staged_loss(X, y[:3]), "20 rows but 3 targets"),
         (lambda booster: booster.raw(X), "call fit first"),
         (lambda booster: booster.fit(X, y, 1).predict(X[:, :2]), "2 columns for a model of 6"),
         (lambda booster: list(booster.fit(X, y, 1).staged_raw(X[:, :2])), "2 columns for a model of 6"),
@@ -111,10 +120,14 @@ every_booster = pytest.mark.parametrize("booster", [GradientBooster, NewtonBoost
         ({"X": np.full((4, 2), np.inf)}, "row 0, feature 0 is inf"),
         ({"weight": [1.0, 1.0, -2.0, 1.0]}, "weight -2"),
         ({"weight": [1.0, 1.0, np.nan, 1.0]}, "weight nan"),
+        ({"weight": [1e308] * 4}, "no finite sum"),
+        ({"y": [0.0, 1.0, 1e200, 1.0]}, "size 1e\\+200"),
+        ({"y": [0.0, 1.0, 1j, 1.0]}, "complex"),
+        ({"X": np.full((4, 2), 1j)}, "complex"),
     ],
 )
 def test_every_booster_refuses_bad_data(booster, changed, message):
-    """NaN and infinite targets, one class, no rows, no columns, infinite values, negative and NaN weights."""
+    """Bad targets, one class, no rows, no columns, infinite values, bad weights, and what is no real number."""
     data = {"X": np.arange(8.0).reshape(4, 2), "y": [0.0, 1.0, 0.0, 1.0], **changed}
     with pytest.raises(ValueError, match=message):
         booster(LogLoss()).fit(data.pop("X"), data.pop("y"), 1, **data)
@@ -125,3 +138,57 @@ def test_constant_features_leave_the_intercept(booster):
     """A matrix that says nothing gives the mean."""
     fitted = booster(SquaredError()).fit(np.ones((4, 2)), [1.0, 2.0, 3.0, 6.0], 5)
     assert fitted.predict([[1.0, 1.0], [7.0, 7.0]]) == pytest.approx([3.0, 3.0])
+
+
+@every_booster
+def test_a_refused_fit_leaves_the_earlier_one(booster):
+    """Bad targets, or a validation set of other columns."""
+    X, y, new, _ = sets("squared_error", n=60)
+    fitted = booster(SquaredError()).fit(X, y, 3)
+    before = fitted.predict(new)
+    for bad in ({"y": y * np.nan}, {"y": y, "valid": (X[:, :1], y)}):
+        with pytest.raises(ValueError, match=r"target nan|columns to watch"):
+            fitted.fit(X, n_trees=1, **bad)
+    np.testing.assert_array_equal(fitted.predict(new), before)
+
+
+def test_a_patience_watches_one_fit():
+    """One that ran out would end the next fit at its first tree."""
+    X, y, new, target = sets("squared_error", n=60)
+    patience = Patience(1)
+    GradientBooster(SquaredError()).fit(X, y, 2, valid=(new, target), patience=patience)
+    with pytest.raises(ValueError, match="has watched 2 rounds"):
+        GradientBooster(SquaredError()).fit(X, y, 2, valid=(new, target), patience=patience)
+
+
+@every_booster
+def test_a_fitted_booster_survives_pickling(booster):
+    """It predicts the same and goes on the same."""
+    X, y, new, _ = sets("squared_error", n=60)
+    fitted = booster(SquaredError()).fit(X, y, 3)
+    copy = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(copy.predict(new), fitted.predict(new))
+    np.testing.assert_array_equal(copy.fit_more(2).predict(new), fitted.fit_more(2).predict(new))
+
+
+@every_booster
+def test_rows_without_weight_or_curvature_add_nothing(booster):
+    """A sample of rows that all weigh 0, and odds so far from even that no curvature is left."""
+    X, y, new, _ = sets("squared_error", n=40)
+    alone = np.eye(40)[0]
+    sampled = booster(SquaredError(), subsample=0.05, rng=np.random.default_rng(0)).fit(X, y, 5, weight=alone)
+    assert np.isfinite(sampled.predict(new)).all()
+    growth = Growth(max_depth=None, min_leaf=1)
+    sure = booster(LogLoss(), growth=growth, learning_rate=1e3).fit(X, (y > y.mean()).astype(int), 20)
+    assert np.isfinite(sure.predict(new)).all()
+
+
+@every_booster
+def test_inputs_are_only_read(booster):
+    """Read-only, Fortran-ordered and reversed arrays give what plain ones give."""
+    X, y, new, _ = sets("squared_error", n=60)
+    plain = booster(SquaredError()).fit(X, y, 5).predict(new)
+    frozen, targets = np.asfortranarray(X), y.copy()
+    for array in (frozen, targets):
+        array.setflags(write=False)
+    np.testing.assert_array_equal(booster(SquaredError()).fit(frozen, targets, 5).predict(new), plain)

@@ -1,5 +1,7 @@
 """Bagging against scikit-learn's members, and the algebra of prefixes and of leaving one out."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -64,7 +66,7 @@ def test_any_learner_will_do():
 
 
 def test_bad_input_is_refused():
-    """Lengths that differ, NaN targets, going on from nothing, leaving out the only one."""
+    """Lengths that differ, NaN targets, going on from nothing, leaving out the only one, bad numbers and columns."""
     X, y = regression(n=20)
     for call, message in (
         (lambda: bagged(X, y[:5]), "20 rows but 5 targets"),
@@ -72,6 +74,18 @@ def test_bad_input_is_refused():
         (lambda: Bagging(np.random.default_rng(0)).fit_more(1), "call fit first"),
         (lambda: bagged(X, y, 0).predict(X), "at least one tree"),
         (lambda: means_without_one(np.ones((1, 3))), "at least 2"),
+        (lambda: prefix_means(y), r"shape \(20,\)"),
+        (lambda: bagged(X, y, -1), "n_trees is -1"),
+        (lambda: bagged(X, y, 1).fit_more(-1), "n_trees is -1"),
+        (lambda: bagged(X, y, 1).predict(X[:, :1]), "1 columns for a bag of"),
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+def test_a_bag_survives_pickling():
+    """It predicts the same and goes on the same."""
+    X, y = regression(n=40)
+    bag = bagged(X, y, 2)
+    copy = pickle.loads(pickle.dumps(bag))
+    np.testing.assert_array_equal(copy.fit_more(2).predict(X), bag.fit_more(2).predict(X))

@@ -83,7 +83,9 @@ def test_bad_input_is_refused():
     for call, message in (
         (lambda: find_bins(X, 1), "max_bin is 1"),
         (lambda: find_bins(X, 70_000), "max_bin is 70000"),
+        (lambda: find_bins(X, 2.5), "max_bin is 2.5"),
         (lambda: find_bins(X, 10, 0), "min_rows is 0"),
+        (lambda: find_bins(X, 10, np.nan), "min_rows is nan"),
         (lambda: find_bins(X[:0]), "shape"),
         (lambda: find_bins(X).codes(X[:, :1]), "1 columns for the bins of 2"),
         (lambda: find_bins(X).codes(np.full((1, 2), np.nan)), "column 0 has missing"),

@@ -65,9 +65,9 @@ def test_a_small_fall_does_not_count():
     assert stopped([1.0, 0.9, 0.89, 0.88], 2, min_fall=0.15) == (3, 1)
 
 
-@pytest.mark.parametrize(("rounds", "min_fall"), [(0, 0.0), (1, -0.1), (1, np.nan)])
+@pytest.mark.parametrize(("rounds", "min_fall"), [(0, 0.0), (np.nan, 0.0), (1.5, 0.0), (1, -0.1), (1, np.nan)])
 def test_a_patience_out_of_range_is_refused(rounds, min_fall):
-    """At least one round; a finite fall of at least 0."""
+    """At least one round, and whole ones; a finite fall of at least 0."""
     with pytest.raises(ValueError, match=r"patience|min_fall"):
         Patience(rounds, min_fall)
 

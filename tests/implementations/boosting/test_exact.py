@@ -171,3 +171,31 @@ def test_a_split_below_the_price_is_not_made():
     free = cart(SortedColumns.of(X), y, np.ones(300), Growth(max_depth=1))
     barred = cart(SortedColumns.of(X), y, np.ones(300), Growth(max_depth=1, min_gain=1.01 * free.gain[0]))
     assert (free.n_leaves, barred.n_leaves) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"gradient": np.ones(3)}, r"gradient of shape \(3,\) for 4 rows"),
+        ({"curvature": np.ones((4, 1))}, "curvature of shape"),
+        ({"gradient": np.array([1.0, np.nan, 1.0, 1.0])}, "gradient nan in row 1"),
+        ({"curvature": np.array([1.0, 1.0, np.inf, 1.0])}, "curvature inf in row 2"),
+        ({"rows": np.array([0, 9])}, "rows .* from 0 to 3"),
+        ({"rows": np.array([0, 0])}, "each once"),
+        ({"rows": np.ones(4, bool)}, "rows .* from 0 to 3"),
+        ({"features": np.array([], int)}, "features .* from 0 to 1"),
+        ({"features": np.array([2])}, "features .* from 0 to 1"),
+    ],
+)
+def test_what_no_tree_can_be_grown_on_is_refused(changed, message):
+    """Other lengths, numbers that are not finite, rows and features that there are not."""
+    arguments = {"gradient": np.arange(4.0), "curvature": np.ones(4), "growth": Growth(), **changed}
+    with pytest.raises(ValueError, match=message):
+        grow(SortedColumns.of(np.arange(8.0).reshape(4, 2)), **arguments)
+
+
+@pytest.mark.parametrize("rows", [None, np.array([], int)])
+def test_without_a_row_that_counts_the_tree_is_a_leaf_of_0(rows):
+    """All weights 0, or no rows."""
+    tree = cart(SortedColumns.of(np.arange(4.0)[:, None]), np.arange(4.0), np.zeros(4), Growth(), rows=rows)
+    assert tree.predict([[1.0], [9.0]]).tolist() == [0.0, 0.0]

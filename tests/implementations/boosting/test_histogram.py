@@ -174,10 +174,30 @@ def test_a_warm_start_is_one_long_fit():
     [
         ({"num_leaves": 255, "growth": Growth(max_depth=4)}, "num_leaves is 255, but 4 levels hold 16"),
         ({"num_leaves": 1}, "num_leaves is 1"),
+        ({"num_leaves": 2.5}, "num_leaves is 2.5"),
+        ({"max_bin": 1}, "max_bin is 1"),
+        ({"min_rows_in_bin": 0}, "min_rows is 0"),
         ({"order": "breadth-first"}, "order is 'breadth-first'"),
     ],
 )
 def test_settings_out_of_range_are_refused(settings, message):
-    """More leaves than the depth holds, no leaves to split into, an unknown order."""
+    """More leaves than the depth holds, no leaves to split into, no bins, an unknown order, before any fit."""
     with pytest.raises(ValueError, match=message):
         HistogramBooster(LogLoss(), **settings)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"gradient": np.ones(3)}, "gradient of shape"),
+        ({"curvature": np.full(4, np.nan)}, "curvature nan in row 0"),
+        ({"num_leaves": 0}, "num_leaves is 0"),
+        ({"order": "breadth-first"}, "order is"),
+        ({"rows": np.array([], int)}, "no rows"),
+    ],
+)
+def test_what_no_tree_can_be_grown_on_is_refused(changed, message):
+    """Other lengths, numbers that are not finite, no leaf, no row."""
+    arguments = {"gradient": np.arange(4.0), "curvature": np.ones(4), "growth": Growth(), **changed}
+    with pytest.raises(ValueError, match=message):
+        grow_binned(binned(np.arange(8.0).reshape(4, 2)), **arguments)

@@ -98,12 +98,30 @@ def test_bad_input_is_refused():
         (lambda: naive([1, 2], y), "one for each of the 3"),
         (lambda: naive([1.0, np.nan, 2.0], y), "NaN"),
         (lambda: naive(np.array(["a", None, "b"], dtype=object), y), "several types"),
+        (lambda: naive(np.array([1.0, np.nan, 2.0], dtype=object), y), "NaN"),
+        (lambda: naive(np.array(["NaT"] * 3, dtype="M8[s]"), y), "NaN"),
         (lambda: naive([1, 2, 3], [0.0, np.nan, 1.0]), "target nan"),
+        (lambda: naive([1, 2, 3], y, prior=np.nan), "prior is nan"),
         (lambda: naive([], []), "shape"),
         (lambda: naive([1, 1, 1], y, smoothing=-1.0), "smoothing is -1"),
         (lambda: out_of_fold([1, 1, 1], y, np.random.default_rng(0), 4), "4 folds of 3 rows"),
         (lambda: ordered([1, 1, 1], y), "pass rng"),
         (lambda: ordered([1, 1, 1], y, order=np.array([0, 1, 1])), "no permutation"),
+        (lambda: ordered([1, 1, 1], y, order=[0.0, 1.0, 2.0]), "no permutation"),
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+@pytest.mark.parametrize("asked", [[None, "a"], [np.nan, "a"], [7, "a"]])
+def test_an_unseen_category_of_another_type_gets_the_prior(asked):
+    """A missing one too."""
+    encoding = naive(["a", "b", "b"], [1.0, 0.0, 0.0])
+    assert encoding.new(np.array(asked, dtype=object)).tolist() == [pytest.approx(1 / 3), 1.0]
+
+
+def test_an_order_may_be_a_list():
+    """As long as it is a permutation."""
+    np.testing.assert_array_equal(
+        ordered([1, 1], [0.0, 1.0], order=[1, 0]).training, ordered([1, 1], [0.0, 1.0], order=np.array([1, 0])).training
+    )

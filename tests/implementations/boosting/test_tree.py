@@ -55,7 +55,16 @@ def test_a_pruned_node_predicts_its_own_value():
 
 @pytest.mark.parametrize(
     "setting",
-    [{"max_depth": -1}, {"min_leaf": 0}, {"ridge": -1.0}, {"min_gain": np.nan}, {"min_curvature": np.inf}],
+    [
+        {"max_depth": -1},
+        {"max_depth": np.nan},
+        {"max_depth": 2.5},
+        {"min_leaf": 0},
+        {"min_leaf": np.nan},
+        {"ridge": -1.0},
+        {"min_gain": np.nan},
+        {"min_curvature": np.inf},
+    ],
 )
 def test_growth_out_of_range_is_refused(setting):
     """The message names the setting and its value."""
@@ -81,3 +90,10 @@ def test_a_negative_price_is_refused():
     """Pruning needs a finite price of at least 0."""
     with pytest.raises(ValueError, match="min_gain is -1"):
         pruned(tree(), -1.0)
+
+
+@pytest.mark.parametrize("bad", [[1.0, 2.0], [[1.0]]])
+def test_walking_needs_the_features_the_tree_looks_at(bad):
+    """One row without its axis, and too few columns."""
+    with pytest.raises(ValueError, match="at least 2 features"):
+        tree().apply(bad)

@@ -127,3 +127,44 @@ def test_refuses_row_numbers_for_other_rows():
     """One number a row, or a report could not be checked."""
     with pytest.raises(ValueError, match="row numbers for 2 rows"):
         fit_blend([[0.5], [0.5]], [0, 1], [7])
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [[0.5, 1.5], [True, False], ["r0", "r1"], [7, 7], [[0], [1]], None],
+    ids=["fractions", "mask", "names", "twice", "column", "none"],
+)
+def test_refuses_row_numbers_that_could_hide_a_spent_row(numbers):
+    """Cast to whole numbers, a fraction, a mask or a text would stand for another row."""
+    with pytest.raises(ValueError, match="row numbers"):
+        fit_blend([[0.5], [0.5]], [0, 1], numbers)
+
+
+@pytest.mark.parametrize(
+    ("labels", "numbers", "message"),
+    [
+        ([0, 1], [9], r"\(1,\) int64 row numbers for 2 rows"),
+        ([0, 1], [], "row numbers for 2 rows"),
+        ([0, 1], [2.5, 3.5], "float64 row numbers"),
+        ([0, 1, 1], [8, 9, 10], "for 3 labels"),
+        ([[0], [1]], [8, 9], "for 2 labels"),
+    ],
+)
+def test_a_report_needs_a_number_for_each_row(labels, numbers, message):
+    """Fewer numbers than rows would let spent rows into the report."""
+    blend = fit_blend([[0.5], [0.6]], [0, 1], [0, 1])
+    with pytest.raises(ValueError, match=message):
+        blend.loss([[0.5], [0.6]], labels, numbers)
+
+
+def test_a_report_on_nothing_is_refused():
+    """Its mean would be NaN."""
+    with pytest.raises(ValueError, match="at least one"):
+        fit_blend([[0.5], [0.6]], [0, 1], [0, 1]).loss(np.empty((0, 1)), [], [])
+
+
+@pytest.mark.parametrize("table", [np.empty((0, 3)), np.empty((3, 0)), [0.5, 0.5], [[0.5], [np.nan]], [[-0.5]]])
+def test_the_posts_optimiser_refuses_what_has_no_logarithm(table):
+    """Instead of stopping at equal weights."""
+    with pytest.raises(ValueError, match="likelihood"):
+        nelder_mead_weights(table)

@@ -79,3 +79,18 @@ def test_refuses_empty_and_unequal_samples():
         fit_isotonic([0.1, 0.2], [1])
     with pytest.raises(ValueError, match="0 bins"):
         reliability([0.5], [1], bins=0)
+
+
+@pytest.mark.parametrize("bad", [0.5, 2, -1, np.nan])
+def test_refuses_what_did_not_happen_or_not(bad):
+    """A label is 0 or 1."""
+    for measure in (reliability, fit_isotonic):
+        with pytest.raises(ValueError, match="each must be 0 or 1"):
+            measure([0.2, 0.8], [1, bad])
+
+
+@pytest.mark.parametrize("bins", [2.5, np.nan, 0])
+def test_refuses_bins_that_are_not_whole(bins):
+    """At least one."""
+    with pytest.raises(ValueError, match="a whole number of at least 1"):
+        reliability([0.5], [1], bins=bins)

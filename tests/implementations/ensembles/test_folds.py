@@ -149,3 +149,50 @@ def test_refuses_splits_that_overlap_or_leave_rows_out():
         folds_of_splits([([2], [0, 1]), ([0], [1, 2])], 3)
     with pytest.raises(ValueError, match="row 2 is never held out"):
         folds_of_splits([([2], [0, 1])], 3)
+
+
+@pytest.mark.parametrize("counts", [(5.5, 2), (6, 2.5), (6, np.nan), ("6", 2)])
+def test_refuses_counts_that_are_not_whole(counts):
+    """A fold number of 0.5 is none."""
+    with pytest.raises(ValueError, match="a whole number is needed"):
+        assign_folds(*counts)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([1.0, np.nan, 1.0, np.nan], "2 of them NaN"),
+        ([[0, 1], [0, 1]], r"shape \(2, 2\)"),
+        (np.array([1, "a", 1, "a"], dtype=object), "several types"),
+        (np.array([np.nan, 1.0, np.nan, 1.0], dtype=object), "2 of them NaN"),
+    ],
+)
+def test_refuses_labels_that_make_no_strata(labels, message):
+    """NaN, several columns, several types."""
+    with pytest.raises(ValueError, match=message):
+        assign_stratified_folds(labels, 2)
+
+
+@pytest.mark.parametrize(
+    ("splits", "message"),
+    [
+        ([([1, 2], [0]), ([0, 2], [1, 1]), ([0, 1], [2])], "row 1 is held out twice"),
+        ([([1, 2], [0]), ([0, 2], [1]), ([0, 1, 2], [2])], "fold 2 is not trained on all rows but"),
+        ([([1, 2], [0]), ([0], [1]), ([0, 1], [2])], "fold 1 is not trained on all rows but"),
+        ([([1, 2], [0]), ([0, 2], [-2]), ([0, 1], [2])], "whole numbers from 0 to 2"),
+        ([([1, 2], [0]), ([0, 2], [9]), ([0, 1], [2])], "whole numbers from 0 to 2"),
+        ([([1, 2], [0.5]), ([0, 2], [1]), ([0, 1], [2])], "whole numbers from 0 to 2"),
+        ([([False, True, True], [True, False, False])], "whole numbers from 0 to 2"),
+    ],
+)
+def test_refuses_splits_that_fold_numbers_cannot_say(splits, message):
+    """A row seen by its own fold's model, training rows left out, masks, and rows that there are not."""
+    with pytest.raises(ValueError, match=message):
+        folds_of_splits(splits, 3)
+
+
+@pytest.mark.parametrize("folds", [[0, 1, 0, np.nan], [[0], [1], [0], [1]]])
+def test_refuses_fold_numbers_that_are_none(folds):
+    """A row of fold NaN would be predicted by nobody and left with whatever stood in memory."""
+    with pytest.raises(ValueError, match="fold numbers of shape"):
+        out_of_fold(Memoriser, rows(4), np.zeros(4), np.array(folds))

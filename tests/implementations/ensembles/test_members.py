@@ -68,3 +68,36 @@ def test_refuses_a_member_with_other_classes():
     """A member that never met a class cannot be lined up with those that did."""
     with pytest.raises(ValueError, match=r"knows the classes .*1.*2.*, the data have"):
         class_probabilities(Says([[0.5, 0.5]] * 2, classes=[1, 2]), TWO_ROWS, np.array([0, 1, 2]))
+
+
+def test_refuses_a_method_that_there_is_not():
+    """It would be taken for predict_proba."""
+    with pytest.raises(ValueError, match="method 'decision'"):
+        columns(Says([0, 1]), TWO_ROWS, "decision")
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ([0.5, 0.5], r"probabilities of shape \(2,\); \(n, 2\) is needed"),
+        ([[1.0], [1.0]], r"shape \(2, 1\)"),
+        ([[0.2] * 5] * 2, r"shape \(2, 5\)"),
+        ([[7.0, 0.0]] * 2, "a probability of 7.0"),
+        ([[-0.1, 1.1]] * 2, "a probability of -0.1"),
+    ],
+)
+def test_refuses_probabilities_that_are_none(said, message):
+    """One column a class, and all of them from 0 to 1."""
+    with pytest.raises(ValueError, match=message):
+        class_probabilities(Says(said), TWO_ROWS, np.array([0, 1]))
+
+
+def test_refuses_predictions_that_are_no_numbers():
+    """Labels that are texts cannot be stacked as they are."""
+
+    class Names(Says):
+        def predict(self, X):
+            return np.array(["a", "b"])
+
+    with pytest.raises(ValueError, match=r"Names predicts \['a'\]; stack numbers"):
+        columns(Names([0, 1]), TWO_ROWS)

@@ -90,9 +90,9 @@ def test_members_that_say_the_same_share_one_weight():
     assert doubled.weights[0] + doubled.weights[3] == pytest.approx(alone.weights[0], abs=1e-4)
 
 
-@pytest.mark.parametrize("bad", [0.0, -0.1, np.nan, np.inf])
+@pytest.mark.parametrize("bad", [0.0, -0.1, np.nan, np.inf, 5e-324])
 def test_refuses_likelihoods_without_a_logarithm(bad):
-    """Zero, negative, NaN and infinite entries are named with their row."""
+    """Zero, negative, NaN, infinite and subnormal entries are named with their row."""
     with pytest.raises(ValueError, match="in row 1"):
         minimise_log_loss([[0.5, 0.5], [0.5, bad]])
 
@@ -101,3 +101,9 @@ def test_refuses_an_empty_table():
     """There must be a row and a member."""
     with pytest.raises(ValueError, match="shape"):
         minimise_log_loss(np.empty((0, 3)))
+
+
+def test_refuses_a_gap_that_is_never_reached():
+    """NaN is neither above nor below it."""
+    with pytest.raises(ValueError, match="gap is nan"):
+        minimise_log_loss(likelihoods(), gap=np.nan)

@@ -126,3 +126,10 @@ def test_refuses_probabilities_of_a_combiner_that_has_none():
     stack = fit_stack([Nearest], LeastSquares, *regression(20), assign_folds(20, 4))
     with pytest.raises(ValueError, match="combiner LeastSquares has no predict_proba"):
         stack.predict_proba(regression(20)[0])
+
+
+def test_members_may_come_one_by_one():
+    """A generator is walked once, and both the matrix and the fitted members need it."""
+    X, y = regression(20)
+    stack = fit_stack((one for one in (Nearest, Nearest)), LeastSquares, X, y, assign_folds(20, 4))
+    assert stack.columns(X).shape == stack.meta_features.shape == (20, 2)

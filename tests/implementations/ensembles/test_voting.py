@@ -105,3 +105,26 @@ def test_refuses_nan_and_other_shapes():
         soft_vote([0.1, 0.2])
     with pytest.raises(ValueError, match="shape"):
         hard_vote([0, 1])
+
+
+@pytest.mark.parametrize("weights", [[1, np.inf, 1], [1e308, 1e308, 1e308]])
+def test_refuses_weights_without_a_finite_sum(weights):
+    """Their shares would be NaN."""
+    with pytest.raises(ValueError, match="above 0 and finite"):
+        hard_vote([[0, 1, 1]], weights)
+    with pytest.raises(ValueError, match="above 0 and finite"):
+        soft_vote([[0.1, 0.2, 0.3]], weights)
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.5, np.inf])
+def test_refuses_what_is_no_probability(bad):
+    """A score that is not between 0 and 1 is named with its row."""
+    with pytest.raises(ValueError, match="in row 1; it must lie in"):
+        soft_vote([[0.1, 0.2], [0.3, bad]])
+
+
+@pytest.mark.parametrize(("labels", "message"), [([None, "a"], "several types"), ([np.nan, "a"], "a NaN in row 0")])
+def test_refuses_labels_without_an_order(labels, message):
+    """A tie goes to the smallest, so there must be one."""
+    with pytest.raises(ValueError, match=message):
+        hard_vote(np.array([labels], dtype=object))

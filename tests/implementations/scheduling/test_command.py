@@ -71,3 +71,40 @@ def test_the_help_says_what_the_options_are():
     """Those of the script come from the script."""
     out = CliRunner().invoke(command.main, ["submit", "--help"]).output
     assert "option of the training script" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("address", ["", "bogus", "http://127.0.0.1:1", "tcp://127.0.0.1", "tcp://127.0.0.1:99999"])
+@pytest.mark.parametrize("words", [["workers"], ["submit"]])
+def test_an_address_that_is_none_is_one_line_at_once(words, address):
+    """Dask would try for twenty seconds and end in a traceback."""
+    found = CliRunner().invoke(command.main, [*words, "--scheduler", address])
+    assert (found.exit_code, found.output.count("\n")) == (2, 1)
+    assert "is like tcp://127.0.0.1:8786" in found.output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["foo"], "'foo' is no option"), (["--a"], "--a has no value"), (["--a=1", "--a=2"], "twice")],
+)
+def test_options_that_are_none_are_refused_before_connecting(words, message, monkeypatch):
+    """No scheduler is needed to see that."""
+    monkeypatch.setattr(command, "Client", None)
+    found = CliRunner().invoke(command.main, ["submit", *words])
+    assert (found.exit_code, message in found.output) == (2, True)
+
+
+def test_an_empty_token_file_is_refused(tmp_path):
+    """It would switch signatures off without a word."""
+    token = tmp_path / "token"
+    token.write_text("\n")
+    found = CliRunner().invoke(command.main, ["workers", "--token-file", str(token)])
+    assert (found.exit_code, "holds no token" in found.output) == (2, True)
+
+
+def test_a_script_that_a_worker_cannot_use_is_one_line(tmp_path):
+    """Exit status 2, and no traceback."""
+    script = tmp_path / "broken.py"
+    script.write_text("x = (")
+    found = CliRunner().invoke(command.main, ["worker", str(script)])
+    assert (found.exit_code, found.output.count("\n")) == (2, 1)
+    assert "cannot be loaded: SyntaxError" in found.output

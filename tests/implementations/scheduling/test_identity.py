@@ -145,3 +145,12 @@ def test_a_text_of_another_type_is_refused(parameter, text, said):
 def test_a_parameter_survives_json(parameter):
     """The wire makes lists of tuples; it comes back as it was."""
     assert Parameter.from_record(json.loads(json.dumps(vars(parameter)))) == parameter
+
+
+@pytest.mark.parametrize("how", [{"default": [1]}, {"choices": [("a", "b")]}])
+def test_what_json_cannot_hold_is_refused(how):
+    """As a default or a choice; it could not travel in a heartbeat."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--size", **how)
+    with pytest.raises(ValueError, match=r"--size: .* are numbers or texts"):
+        parameters_of(parser)

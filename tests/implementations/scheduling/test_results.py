@@ -48,3 +48,19 @@ def test_what_json_cannot_hold_leaves_nothing(results):
     with pytest.raises(ValueError, match="not JSON compliant"):
         results.put("job-1", float("nan"))
     assert results.get("job-1") is None
+
+
+@pytest.mark.parametrize("job", ["", "a/b", "../job-1"])
+def test_a_job_whose_name_leaves_the_folder_is_refused(results, job):
+    """Nothing is written."""
+    with pytest.raises(ValueError, match="without a folder"):
+        results.put(job, 1)
+    assert not results.folder.exists()
+
+
+def test_a_result_that_json_does_not_have_leaves_nothing(results):
+    """Neither a file nor a half of one."""
+    for bad in (float("nan"), {1, 2}):
+        with pytest.raises((TypeError, ValueError)):
+            results.put("job-1", bad)
+    assert results.jobs() == []

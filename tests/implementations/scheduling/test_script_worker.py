@@ -2,6 +2,8 @@ import pytest
 
 pytest.importorskip("distributed")
 
+from dataclasses import replace
+
 from claims.experiments.training_scripts import AMP, OPTIONS, Desk
 from implementations.scheduling.job import Job
 from implementations.scheduling.script_worker import ScriptPlugin
@@ -75,3 +77,27 @@ def test_a_beat_is_signed_where_there_is_a_token(plugin):
     worker = plugin("token")
     assert verified("token", worker.beat())["parameters"]
     assert worker.queue == plugin().queue
+
+
+def replaced(worker, result):
+    """The worker with a script whose run is this function."""
+    worker.pulse.loaded = replace(worker.pulse.loaded, train=lambda settings, report: result())
+    return worker
+
+
+def test_a_script_that_ends_the_process_is_a_run_that_failed(plugin):
+    """`sys.exit` in a training script leaves an outcome, and the worker."""
+
+    def leave():
+        raise SystemExit(3)
+
+    assert replaced(plugin(), leave).run(a_job())["error"] == "SystemExit: 3"
+
+
+@pytest.mark.parametrize("result", [float("nan"), {1, 2}, b"weights"], ids=["nan", "set", "bytes"])
+def test_a_result_that_cannot_be_kept_is_a_run_that_failed(plugin, result):
+    """It is not lost in silence where nobody waits for the job."""
+    worker = replaced(plugin(), lambda: result)
+    found = worker.run(a_job())
+    assert found["error"].startswith("the result cannot be kept")
+    assert found == worker.results.get("job-1")

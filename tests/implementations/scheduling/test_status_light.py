@@ -99,3 +99,10 @@ def test_a_checkout_shows_other_options_and_other_code(desk, tmp_path):
     desk.pull((*OPTIONS, AMP))
     light = StatusLight(5.0, load(ours.script, 0.0))
     assert watch(desk, desk.worker(FULL), 1, light).complaints(desk.now_s) == set()
+
+
+@pytest.mark.parametrize("interval_s", [0.0, -1.0, float("nan")])
+def test_an_interval_of_no_length_is_refused(interval_s):
+    """Every beat would be late, or none."""
+    with pytest.raises(ValueError, match="must be above 0"):
+        StatusLight(interval_s)

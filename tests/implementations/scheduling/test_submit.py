@@ -7,7 +7,7 @@ from dataclasses import replace
 from claims.experiments.training_scripts import AMP, OPTIONS, Desk
 from implementations.scheduling.heartbeat import FULL, READ_ONCE, Contents
 from implementations.scheduling.script_worker import queue_of
-from implementations.scheduling.submit import Listed, NoWorker, job_for
+from implementations.scheduling.submit import Listed, NoWorker, _listed, job_for
 
 TOWER = {"section": "Tower", "T_max": "24", "amp": "1"}
 
@@ -81,3 +81,16 @@ def test_a_beat_without_options_belongs_to_no_queue(listed):
     """There is nothing a job could be held against."""
     with pytest.raises(ValueError, match="belongs to no queue"):
         queue_of(listed(contents=Contents("none")).beat)
+
+
+@pytest.mark.parametrize(
+    "record", [{}, {"sent_at_s": "now"}, "beat", {"sent_at_s": 1.0, "parameters": [{"name": "a", "kind": "path"}]}]
+)
+@pytest.mark.parametrize("token", ["", "secret"])
+def test_a_heartbeat_that_cannot_be_read_hides_no_other_worker(record, token):
+    """Its worker is listed with the reason, and passed over."""
+    found = _listed("odd", "tcp://odd", record, token)
+    assert found.beat is None
+    assert found.fault
+    with pytest.raises(NoWorker, match="odd: "):
+        job_for({}, [found])

@@ -73,3 +73,21 @@ def test_code_is_as_young_as_its_youngest_file(desk):
     desk.now_s += 100
     desk.pull()
     assert modified_at_s(desk.script) == desk.now_s
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("x = (", "cannot be loaded: SyntaxError"),
+        ("import no_such_module", "cannot be loaded: ModuleNotFoundError"),
+        ("raise SystemExit(3)", "cannot be loaded: SystemExit: 3"),
+        ("def train(settings, report): ...\ndef parser(): return None", "returns NoneType"),
+        ("def train(settings, report): ...", "no function `parser`"),
+    ],
+)
+def test_a_script_that_cannot_be_used_says_why(tmp_path, source, message):
+    """With its name."""
+    script = tmp_path / "broken.py"
+    script.write_text(source)
+    with pytest.raises(ValueError, match=rf"broken\.py`?.* {message}|{message}"):
+        load(script, 0.0)

@@ -41,6 +41,7 @@ def test_the_ends():
         lambda: hit_probability(1.1, 3),
         lambda: hit_probability(float("nan"), 3),
         lambda: hit_probability(0.5, -1),
+        lambda: hit_probability(0.5, float("nan")),
         lambda: draws_needed(0.0, 0.5),
         lambda: draws_needed(0.1, 1.0),
     ],

@@ -77,7 +77,12 @@ def test_axes_spread_evenly():
         (lambda: Grid({}), "at least one value"),
         (lambda: Grid({"a": []}), "at least one value"),
         (lambda: resolution(0, 3), "0 trials"),
+        (lambda: Grid({"a": "xy"}), "a list of"),
+        (lambda: Grid(AXES).at(-1), "count from 0"),
+        (lambda: resolution(float("nan"), 3), "nan trials"),
         (lambda: axes_of(Space({"a": Int(0, 3)}), 0), "0 levels"),
+        (lambda: axes_of(Space({"a": Int(0, 3)}), {}), "'a' is missing"),
+        (lambda: axes_of(Space({"a": Int(0, 3)}), {"a": 2, "b": 2}), "'b' is extra"),
         (
             lambda: axes_of(Space({"a": Int(0, 3), "b": Int(0, 1)}, {"b": When("a", (1,))}), 2),
             "conditions",
@@ -85,7 +90,7 @@ def test_axes_spread_evenly():
     ],
 )
 def test_bad_grids_are_refused(build, what):
-    """No axis, an empty axis, no trial, no level, or a space with conditions."""
+    """No axis, an empty axis, no such trial, no level, levels of another space, or a space with conditions."""
     with pytest.raises(ValueError, match=what):
         build()
 

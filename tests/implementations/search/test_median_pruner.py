@@ -104,7 +104,14 @@ def test_too_few_complete_trials_stop_nothing():
 
 
 @pytest.mark.parametrize(
-    "kwargs", [{"n_startup_trials": -1}, {"n_warmup_steps": -1}, {"interval_steps": 0}, {"n_min_trials": 0}]
+    "kwargs",
+    [
+        {"n_startup_trials": -1},
+        {"n_warmup_steps": -1},
+        {"n_warmup_steps": math.nan},
+        {"interval_steps": 0},
+        {"n_min_trials": 0},
+    ],
 )
 def test_useless_grace_periods_are_refused(kwargs):
     """Each names itself."""

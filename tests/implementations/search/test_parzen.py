@@ -170,5 +170,10 @@ def test_unequal_observations_are_refused():
         ParzenDensity(
             {name: PARAMETERS[name] for name in ("float", "int")}, {"float": np.zeros(2), "int": np.full(3, 2.0)}
         )
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf])
+def test_a_useless_prior_weight_is_refused(weight):
+    """Negative, or no finite number."""
     with pytest.raises(ValueError, match="prior_weight"):
-        Bandwidths(prior_weight=-1)
+        Bandwidths(prior_weight=weight)

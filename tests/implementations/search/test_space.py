@@ -1,5 +1,7 @@
 """Parameters, conditions and coordinates of a search space."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -62,6 +64,27 @@ def test_a_logarithmic_draw_is_uniform_in_the_logarithm():
         (lambda: Space({}), "empty space"),
         (lambda: Space({"x": Float(0, 1)}, {"y": When("x", (1,))}), "not in the space"),
         (lambda: Space({"x": Float(0, 1), "y": Float(0, 1)}, {"x": When("y", (1,))}), "must stand before"),
+        (lambda: Float("0", 1.0), "finite numbers"),
+        (lambda: Float(-1e308, 1e308), "too far apart"),
+        (lambda: Float(0.0, 1.0, step=float("nan")), "step nan"),
+        (lambda: Float(0.0, 1.0, step=float("inf")), "step inf"),
+        (lambda: Float(0.0, 1.0, step=1e-30), "at most 1099511627776"),
+        (lambda: Float(0.1, 2.1, log=True, step=1.0), "above half a step"),
+        (lambda: Int(0, 10**400), "whole numbers"),
+        (lambda: Int(0, 2**60), "whole numbers"),
+        (lambda: Int(0, 4, step=0.5), "whole numbers"),
+        (lambda: Categorical("abc"), "one text"),
+        (lambda: Categorical((float("nan"), 1.0)), "NaN equals nothing"),
+        (lambda: Categorical(("a",)).coordinate("b"), "'b' is none of the choices"),
+        (lambda: Categorical(("a",)).spread(0), "at least 1"),
+        (lambda: Float(0, 1).spread(0), "at least 1"),
+        (lambda: When("kind", "ab"), "one text"),
+        (lambda: When("kind", ()), "never met"),
+        (lambda: Space({"x": (0, 1)}), "give parameters"),
+        (lambda: Space({1: Float(0, 1)}), "by name"),
+        (lambda: Space({"x": Int(0, 1), "y": Float(0, 1)}, {"y": When("x", (7,))}), "x = 7, which it never is"),
+        (lambda: Space({"x": Int(0, 1)}).config([]), "give 1 numbers"),
+        (lambda: Space({"x": Int(0, 1)}).config([float("nan")]), "give 1 numbers"),
     ],
 )
 def test_bad_spaces_are_refused(build, what):
@@ -109,7 +132,7 @@ def test_a_space_with_conditions_is_no_box():
 
 def test_points_and_configurations_are_the_same_thing():
     """Round trip through the coordinates of a box, and its ends."""
-    space = Space({"rate": Float(0.01, 1.0, log=True), "depth": Int(2, 5), "kind": Categorical("ab")})
+    space = Space({"rate": Float(0.01, 1.0, log=True), "depth": Int(2, 5), "kind": Categorical(("a", "b"))})
     low, high = space.box
     assert low.tolist() == pytest.approx([np.log(0.01), 1.5, -0.5])
     assert high.tolist() == pytest.approx([0.0, 5.5, 1.5])
@@ -122,7 +145,7 @@ def test_values_spread_evenly_over_the_coordinate():
     """Ends included, logarithmic where the parameter is, merged where steps are too few."""
     assert Float(0.01, 1.0, log=True).spread(3) == pytest.approx([0.01, 0.1, 1.0])
     assert Int(2, 5).spread(9) == [2, 3, 4, 5]
-    assert Categorical("abc").spread(2) == ["a", "b"]
+    assert Categorical(("a", "b", "c")).spread(2) == ["a", "b"]
 
 
 def test_a_description_tells_spaces_apart():
@@ -130,3 +153,19 @@ def test_a_description_tells_spaces_apart():
     described = TREE.describe()
     assert described == Space(dict(TREE.parameters), dict(TREE.conditions)).describe()
     assert described != Space(dict(TREE.parameters), {"x": When("kind", ("b",))}).describe()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_stepped_draw_stays_inside_where_rounding_would_lead_beyond(seed):
+    """Three steps of 0.1 are more than 0.3."""
+    parameter = Float(0.0, 0.3, step=0.1)
+    assert parameter.contains(parameter.draw(np.random.default_rng(seed)))
+
+
+def test_numpy_numbers_become_ordinary_ones():
+    """Bounds, choices and conditions can then be kept as JSON."""
+    space = Space(
+        {"a": Int(np.int64(0), np.int64(3)), "b": Categorical(np.array([1, 2])), "c": Float(np.float32(0), 1.0)},
+        {"b": When("a", (np.int64(1),))},
+    )
+    assert json.loads(json.dumps(space.describe()))["conditions"] == {"b": {"parent": "a", "values": [1]}}

@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -205,3 +206,116 @@ def test_a_grid_ends_the_study():
     """Asked for more than there is, it stops at the end."""
     run = Study(SPACE, Grid({"x": [0.0, 0.5], "k": [0, 1, 2]})).run(loss, 100)
     assert len(run.trials) == 6
+
+
+def damaged(**changes):
+    kept = json.loads(study(RandomSearch()).run(loss, 2).dump())
+    kept["trials"][0] |= changes
+    return json.dumps(kept)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"number": 7},
+        {"state": "asleep"},
+        {"value": None},
+        {"value": "good"},
+        {"value": math.inf},
+        {"config": None},
+        {"reports": None},
+        {"reports": {"first": 1.0}},
+        {"colour": "red"},
+    ],
+)
+def test_a_damaged_trial_is_refused_by_its_number(changes):
+    """Whatever was changed in the file, nothing is taken over from it."""
+    fresh = study(RandomSearch())
+    with pytest.raises(ValueError, match="trial 0 of the kept study is damaged"):
+        fresh.resume(damaged(**changes))
+    assert fresh.trials == []
+
+
+@pytest.mark.parametrize("kept", [None, 3, '{"space": 1, "seed": 0, "sign": 1.0, "trials": 3}'])
+def test_resuming_from_what_is_no_text_of_a_study_is_refused(kept):
+    """Nor a list of trials that is none."""
+    with pytest.raises(ValueError, match="no kept study"):
+        study().resume(kept)
+
+
+@pytest.mark.parametrize(
+    ("told", "what"),
+    [
+        ((0, 1.0, "asleep"), "told as asleep"),
+        ((0, "x", State.PRUNED), "value 'x' of the pruned trial 0"),
+        ((0, 10**400, State.FAILED), "of the failed trial 0"),
+        (("0", 1.0), "no trial '0'"),
+        ((None, 1.0), "no trial None"),
+    ],
+)
+def test_a_trial_that_cannot_be_told_goes_on_running(told, what):
+    """It can be told again, with what is right."""
+    run = study()
+    run.ask()
+    with pytest.raises(ValueError, match=what):
+        run.tell(*told)
+    assert run.tell(0, 1.0).state is State.COMPLETE
+
+
+def test_a_whole_number_that_no_float_holds_fails_the_trial():
+    """Told by hand, as in `run`."""
+    run = study()
+    run.ask()
+    assert run.tell(0, 10**400).state is State.FAILED
+
+
+@pytest.mark.parametrize(("step", "value"), [(-1, 1.0), (1.5, 1.0), ("last", 1.0), (1, "high"), (1, None)])
+def test_a_report_that_could_not_be_kept_is_refused(step, value):
+    """A step counts from 0 and a value is a number; the study can still be dumped."""
+    run = study()
+    run.ask()
+    with pytest.raises(ValueError, match=r"whole number of at least 0|report a number"):
+        run.report(0, step, value)
+    assert json.loads(run.dump())["trials"][0]["reports"] == {}
+
+
+def test_a_report_of_numpy_numbers_can_be_kept():
+    """Steps and values come back as ordinary numbers."""
+    run = study()
+    run.ask()
+    run.report(0, np.int64(3), np.float32(0.5))
+    assert study().resume(run.dump()).trials[0].reports == {3: 0.5}
+
+
+def test_a_fault_after_a_trials_end_does_not_end_the_study():
+    """An objective that raises while it is closed, and one that is no generator, keep what they were told."""
+
+    class Stop:
+        def should_stop(self, history, trial):
+            return True
+
+    def stubborn(config):
+        try:
+            yield 1, 2.0
+        finally:
+            raise OSError("cannot clean up")
+
+    run = study(RandomSearch(), pruner=Stop()).grow(stubborn, 3)
+    assert [(trial.state, trial.error) for trial in run.trials] == [(State.PRUNED, "OSError: cannot clean up")] * 3
+    plain = study(RandomSearch()).grow(lambda config: iter([(1, 2.0)]), 2)
+    assert [trial.value for trial in plain.trials] == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("seed", [None, -1, 1.5, "a"])
+def test_a_seed_that_gives_no_streams_is_refused(seed):
+    """At once, and not at the first trial."""
+    with pytest.raises(ValueError, match="seed"):
+        study(seed=seed)
+
+
+def test_a_study_survives_pickling_and_a_numpy_seed():
+    """Its streams too: it goes on as the original does."""
+    run = study(RandomSearch(), seed=np.int64(3)).run(loss, 2)
+    copy = pickle.loads(pickle.dumps(run))
+    assert copy.ask().config == run.ask().config
+    assert json.loads(run.dump())["seed"] == 3

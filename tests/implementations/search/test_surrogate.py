@@ -1,5 +1,7 @@
 """Acquisition rules, the surrogate loop, the forest and the Gaussian process against closed forms and scikit-learn."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -158,3 +160,46 @@ def test_a_batch_of_bad_settings_is_refused():
     tree = Space({"a": Int(0, 1), "b": Float(0, 1)}, {"b": When("a", (1,))})
     with pytest.raises(ValueError, match="no box"):
         Study(tree, SurrogateSearch(fit)).ask()
+
+
+@pytest.mark.parametrize(
+    ("build", "what"),
+    [
+        (lambda: Kernel(np.zeros(2)), "above 0"),
+        (lambda: Kernel(np.ones(2), -1.0), "above 0"),
+        (lambda: Kernel(np.ones(2), 1.0, np.nan), "noise"),
+        (lambda: GaussianProcess(np.ones((3, 2)), np.ones(3), Kernel(np.ones(3))), "lengths"),
+        (lambda: GaussianProcess(np.eye(2), np.ones(2), Kernel(np.ones(2)))(np.ones((4, 1))), "lengths"),
+        (lambda: GaussianProcess(np.eye(2), np.array([1.0, np.nan]), Kernel(np.ones(2))), "finite"),
+        (lambda: fit(np.ones(3), np.ones(3)), "give"),
+        (lambda: fit(np.empty((0, 2)), np.empty(0)), "give"),
+        (lambda: fit(np.eye(2), np.ones(2), noise=0.0), "noise 0.0"),
+        (lambda: ucb(-1.0), "kappa -1.0"),
+        (lambda: ucb(math.nan), "kappa nan"),
+    ],
+)
+def test_bad_kernels_and_observations_are_refused(build, what):
+    """Before anything is computed from them."""
+    with pytest.raises(ValueError, match=what):
+        build()
+
+
+def test_a_surrogate_that_predicts_nan_is_refused():
+    """The first candidate would win otherwise, whatever the trials said."""
+    broken = SurrogateSearch(lambda points, values: lambda new: (np.full(len(new), np.nan),) * 2, n_startup=1)
+    study = Study(SPACE, broken).run(hill, 1)
+    with pytest.raises(ValueError, match="400 of 400 candidates have a worth of NaN"):
+        study.ask()
+
+
+def test_a_forest_without_trees_is_refused():
+    """Unfitted, or fitted with none."""
+
+    class Bare:
+        estimators_ = ()
+
+        def fit(self, X, y):
+            return self
+
+    with pytest.raises(ValueError, match="Bare has no trees"):
+        Study(SPACE, forest_ucb(Bare, n_startup=1)).run(hill, 1).ask()

@@ -236,9 +236,29 @@ def test_it_beats_random_search_on_a_bowl(seed):
 
 
 @pytest.mark.parametrize(
-    ("kwargs", "what"), [({"n_candidates": 0}, "candidates"), ({"grouped": True, "multivariate": False}, "grouped")]
+    ("kwargs", "what"),
+    [
+        ({"n_candidates": 0}, "candidates"),
+        ({"n_startup": -1}, "start-up"),
+        ({"grouped": True, "multivariate": False}, "grouped"),
+    ],
 )
 def test_useless_settings_are_refused(kwargs, what):
-    """No candidate, or groups of single parameters."""
+    """No candidate, a negative start-up, or groups of single parameters."""
     with pytest.raises(ValueError, match=what):
         TPE(**kwargs)
+
+
+def test_a_parameter_of_one_value_disturbs_no_other():
+    """Its density is the same everywhere, so that the others are chosen as if it were not there."""
+    free = {"x": Float(0.0, 1.0), "y": Float(0.0, 1.0)}
+    spaces = [Space(free), Space({**free, "fixed": Float(2.0, 2.0), "scale": Float(1.0, 1.0, log=True)})]
+    runs = [Study(space, TPE(n_startup=5)).run(lambda config: config["x"] + config["y"], 60) for space in spaces]
+    assert {trial.config["fixed"] for trial in runs[1].trials} == {2.0}
+    assert runs[1].best.value < 2 * runs[0].best.value + 0.05
+
+
+def test_a_negative_number_of_good_trials_is_refused():
+    """It would make nearly all of them good."""
+    with pytest.raises(ValueError, match="-1 good trials"):
+        split(History(Space({"x": Float(0, 1)}), []), -1)

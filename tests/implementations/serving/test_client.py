@@ -177,3 +177,32 @@ def test_the_bytes_of_a_request():
     lines = header.decode().split("\r\n")
     assert lines[:2] == ["POST /v1/completions HTTP/1.1", "Host: [::1]:8000"]
     assert {"Authorization: Bearer secret", f"Content-Length: {len(body)}", "Accept-Encoding: identity"} <= set(lines)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://h/v 1", "http:// /v1", "http://ж/v1", "http://h/ж", "http://h\r\nX: y", "http://h/v1?x=1", "http://u:p@h"],
+)
+def test_a_base_url_that_no_request_can_carry(url):
+    """Spaces, line ends, signs beyond ASCII, and what would be dropped in silence."""
+    with pytest.raises(ValueError, match="a base URL"):
+        Target.parse(url)
+
+
+@pytest.mark.parametrize("key", ["ключ", "a b", "a\r\nX: y"])
+def test_a_key_that_no_header_can_carry(key):
+    """It is not repeated in the message."""
+    with pytest.raises(ValueError, match="API key") as caught:
+        Target.parse("http://h", key)
+    assert key not in str(caught.value)
+
+
+def test_port_0_is_not_the_default_port():
+    """A request to it fails, instead of going to another server."""
+    assert Target.parse("http://127.0.0.1:0").port == 0
+
+
+@pytest.mark.parametrize("target", [Target("a" * 70 + ".b", 80), Target("a..b", 80), Target("127.0.0.1", 99_999)])
+def test_an_address_that_cannot_be_is_a_failed_exchange(target):
+    """And not an exception in the middle of a run."""
+    assert asyncio.run(exchange(target, b"x")).failure.startswith("no connection")

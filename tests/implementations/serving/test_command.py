@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from implementations.serving.command import measure
+from implementations.serving.command import serve as serve_command
 
 ROOT = Path(__file__).parents[3]
 
@@ -111,6 +112,7 @@ def test_failures_are_listed_with_their_number(serve, alphabet):
     [
         (["--base-url", "ftp://x"], "like http://localhost:8000/v1"),
         (["--base-url", "http://127.0.0.1:1"], "no connection"),
+        (["--base-url", "http://127.0.0.1:1", "--api-key", "ключ"], "no header can carry"),
         (["--base-url", "http://127.0.0.1:1", "--events", "/no/such/folder/events"], "No such file"),
     ],
 )
@@ -119,6 +121,22 @@ def test_what_cannot_be_measured_is_one_line(arguments, message):
     found = run(*arguments, status=2)
     assert message in found.stderr
     assert found.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--seed", -1), ("--rate", "nan"), ("--rate", "inf"), ("--timeout", "nan"), ("--timeout", "inf")],
+)
+def test_a_number_that_is_none_is_named(option, value):
+    """NaN lies in every range that is only compared with."""
+    assert option in run("--base-url", "http://127.0.0.1:1", option, value, status=2).stderr
+
+
+@pytest.mark.parametrize(("option", "value"), [("--seed", -1), ("--grace", "nan"), ("--grace", "inf")])
+def test_the_server_does_not_start_on_a_number_that_is_none(option, value):
+    """Named, with exit status 2."""
+    found = CliRunner().invoke(serve_command, ["--port", "0", option, str(value)])
+    assert (found.exit_code, option in found.output) == (2, True)
 
 
 def test_the_entry_point_is_the_command():

@@ -82,6 +82,14 @@ def test_a_prompt_that_leaves_no_room_is_refused(prompt):
         ({"prompt": "a", "stream": True, "stream_options": 3}, "stream_options", "object"),
         ({"prompt": "a", "stream": True, "stream_options": {"include_usage": 3}}, "include_usage", "true or false"),
         ({"prompt": "a", "n": 2}, "n", "not supported"),
+        ({"prompt": "a", "temperature": "hot"}, "temperature", "from 0 to 2"),
+        ({"prompt": "a", "temperature": -1}, "temperature", "from 0 to 2"),
+        ({"prompt": "a", "temperature": True}, "temperature", "from 0 to 2"),
+        (b'{"prompt": "a", "temperature": NaN}', "temperature", "got nan"),
+        (b'{"prompt": "a", "top_p": 1e999}', "top_p", "got inf"),
+        ({"prompt": "a", "presence_penalty": 3}, "presence_penalty", "from -2 to 2"),
+        ({"prompt": "a", "frequency_penalty": []}, "frequency_penalty", "from -2 to 2"),
+        ({"prompt": "a", "seed": "x"}, "seed", "whole number"),
         ({"prompt": "a", "stop": ["x"]}, "stop", "not supported"),
         ({"prompt": "a", "logprobs": 0}, "logprobs", "not supported"),
         ({"prompt": "a", "echo": True}, "echo", "not supported"),
@@ -103,6 +111,10 @@ def test_what_cannot_be_served_is_named(fields, param, message):
         (["hi"], "messages[0]"),
         ([{"content": "hi"}], "messages[0]"),
         ([{"role": "user", "content": 3}], "messages[0].content"),
+        ([{"role": "user", "content": 0}], "messages[0].content"),
+        ([{"role": "user", "content": False}], "messages[0].content"),
+        ([{"role": "user", "content": {}}], "messages[0].content"),
+        ([{"role": "user", "content": [{"type": "image_url", "text": "x"}]}], "messages[0].content"),
         ([{"role": "user", "content": [{"type": "image_url"}]}], "messages[0].content"),
     ],
 )
@@ -126,7 +138,8 @@ def test_another_model_is_not_found():
 
 
 @pytest.mark.parametrize(
-    "extra", [{"temperature": 0.7}, {"top_p": 1}, {"seed": 3}, {"user": "u"}, {"n": 1}, {"stop": None}]
+    "extra",
+    [{"temperature": 0.7}, {"temperature": None}, {"top_p": 1}, {"seed": 3}, {"user": "u"}, {"n": 1}, {"stop": None}],
 )
 def test_what_changes_nothing_is_accepted(extra):
     """Clients send it as a matter of course."""
@@ -147,3 +160,9 @@ def test_chunks_of_one_answer_share_id_and_time():
     assert (chunk["id"], chunk["created"]) == (usage["id"], usage["created"])
     assert (chunk["object"], chunk["usage"], usage["choices"]) == ("text_completion", None, [])
     assert usage["usage"] == {"prompt_tokens": 2, "completion_tokens": 1, "total_tokens": 3}
+
+
+@pytest.mark.parametrize("name", ["model", "stop", "stream", "max_tokens", "temperature", "seed", "stream_options"])
+def test_a_refusal_does_not_repeat_all_that_was_sent(name):
+    """A wrong value of a hundred thousand signs comes back cut."""
+    assert len(str(refusal({"prompt": "a", "stream": True, name: "x" * 100_000}))) < 300

@@ -170,7 +170,8 @@ def test_closing_gives_up_after_its_time(engine):
 
 
 @pytest.mark.parametrize(
-    ("prompt", "max_new", "message"), [("", 1, "needs a prompt"), ("a", 0, "needs"), ("a", 256, "more than")]
+    ("prompt", "max_new", "message"),
+    [("", 1, "needs a prompt"), ("a", 0, "needs"), ("a", 1.5, "needs"), ("a", 256, "more than")],
 )
 def test_what_can_never_be_served_is_refused_at_once(engine, prompt, max_new, message):
     """Not by waiting for ever."""
@@ -189,3 +190,32 @@ def test_settings_of_a_server_capture_every_batch():
     assert serving_config(max_num_seqs=48).capture_sizes == (1, 2, 4, 8, 16, 32, 48)
     assert serving_config(max_num_seqs=1).capture_sizes == (1,)
     assert serving_config(capture_sizes=(2,)).capture_sizes == (2,)
+
+
+def test_an_engine_that_nobody_listens_to_lives_on():
+    """What `deliver` raises ends that step's requests; the thread goes on, and the next request is served."""
+    collected, deaf = Collected(), threading.Event()
+
+    def deliver(outcomes):
+        if deaf.is_set():
+            raise RuntimeError("nobody listens")
+        collected(outcomes)
+
+    found = LiveEngine(serving_config(kv_blocks=8, max_model_len=64), Alphabet(), deliver)
+    found.start()
+    deaf.set()
+    submit(found, "a", 3)
+    give_up_at_s = time.monotonic() + 60
+    while found.load.steps < 1 and time.monotonic() < give_up_at_s:
+        time.sleep(0.01)
+    deaf.clear()
+    number = submit(found, "a", 3)
+    collected.wait(lambda: collected.ended.get(number))
+    found.close(60)
+    found.check()
+    assert collected.text(number) == "bcd"
+
+
+def test_an_engine_that_never_started_can_be_closed():
+    """There is nothing to wait for."""
+    LiveEngine(serving_config(kv_blocks=8, max_model_len=64), Alphabet(), Collected()).close()

@@ -74,9 +74,17 @@ def test_field_names_are_in_small_letters():
     [
         (b"SSH-2.0-OpenSSH\r\n\r\n", "not HTTP/1.1"),
         (b"HTTP/1.1 abc\r\n\r\n", "not HTTP/1.1"),
+        (b"HTTP/1.1 20\r\n\r\n", "not HTTP/1.1"),
         (b"HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", "not a header field"),
         (head(Content_Length="many"), "content-length"),
+        (head(Content_Length="-5"), "content-length"),
+        (head(Transfer_Encoding="gzip, chunked") + b"0\r\n\r\n", "transfer-encoding"),
         (head(Transfer_Encoding="chunked") + b"xyz\r\n", "size"),
+        (head(Transfer_Encoding="chunked") + b"-5\r\nabcdefgh", "size"),
+        (head(Transfer_Encoding="chunked") + b"0x5\r\nabcde", "size"),
+        (head(Transfer_Encoding="chunked") + b"+5\r\nabcde", "size"),
+        (head(Transfer_Encoding="chunked") + b"1_0\r\nabcde", "size"),
+        (head(Transfer_Encoding="chunked") + b"f" * 99 + b"\r\nabcde", "size"),
         (head(Transfer_Encoding="chunked") + b"1\r\nabc\r\n", "followed by"),
         (b"HTTP/1.1 200 OK\r\n" + b"x" * (MAX_LINE_BYTES + 1), "header of more"),
     ],
@@ -85,3 +93,9 @@ def test_what_is_not_http_is_refused(sent, message):
     """With what was found instead."""
     with pytest.raises(HttpError, match=message):
         read([sent])
+
+
+def test_a_response_that_has_no_body_ends_with_its_header():
+    """204 does not wait for the connection to end."""
+    response, body = read([b"HTTP/1.1 204 No Content\r\n\r\n"])
+    assert (response.complete, body) == (True, b"")

@@ -90,11 +90,22 @@ def test_a_rate_is_positive(rate):
         load.poisson(rate, 1, np.random.default_rng(0))
 
 
+def test_a_schedule_of_fewer_than_no_requests_is_refused():
+    """By both."""
+    with pytest.raises(ValueError, match="at least 0 requests"):
+        load.constant(1.0, -1)
+    with pytest.raises(ValueError, match="at least 0 requests"):
+        load.poisson(1.0, -1, np.random.default_rng(0))
+
+
 def test_due_times_and_slots_are_checked():
     """Before anything is sent."""
     target = Target("127.0.0.1", 1)
     with pytest.raises(ValueError, match="2 due times for 1 requests"):
         asyncio.run(load.run(target, [b""], due_s=[0.0, 1.0]))
+    for never in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="finite number of seconds"):
+            asyncio.run(load.run(target, [b""], due_s=[never]))
     with pytest.raises(ValueError, match="at least one slot"):
         asyncio.run(load.run(target, [b""], slots=0))
 

@@ -17,3 +17,9 @@ def test_a_length_below_one_is_refused():
     """An empty prompt is none."""
     with pytest.raises(ValueError, match="at least one byte"):
         prompts(1, 0)
+
+
+def test_fewer_than_no_prompts_are_refused():
+    """None are possible."""
+    with pytest.raises(ValueError, match="at least 0 prompts"):
+        prompts(-1, 5)

@@ -88,3 +88,9 @@ def test_data_that_would_break_the_frame_is_refused():
     """A line end inside the data would end the field."""
     with pytest.raises(ValueError, match="one line"):
         event(b"a\nb")
+
+
+def test_a_comment_of_two_lines_is_refused():
+    """The second would be read."""
+    with pytest.raises(ValueError, match="one line"):
+        comment("a\nb")

@@ -98,7 +98,7 @@ def test_nothing_at_all_is_truncated():
     assert "truncated" in found.failure
 
 
-@pytest.mark.parametrize("data", ["{", "[1]", "7", "not json"])
+@pytest.mark.parametrize("data", ["{", "[1]", "7", "not json", "[" * 100_000], ids=lambda data: data[:8])
 def test_a_malformed_event_is_a_failure(data):
     """And nothing after it is believed."""
     found = reply_of((1, framed(data)), (2, completion("a", "stop")))
@@ -135,8 +135,22 @@ def test_usage_that_is_no_count_is_passed_over():
         (b'{"message":"bare"}', "bare"),
         (b"<html>Bad Gateway", "<html>Bad Gateway"),
         (b"[1]", "[1]"),
+        (b"[" * 100_000, "[" * 200),
     ],
 )
 def test_what_an_error_body_says(body, message):
     """The interface's own shape, and what proxies send instead."""
     assert error_message(body) == message
+
+
+@pytest.mark.parametrize("count", [-3, True, 2.0, "2"])
+def test_a_count_that_is_none_is_passed_over(count):
+    """Tokens are counted from 0, in whole numbers."""
+    usage = {"prompt_tokens": 1, "completion_tokens": count}
+    found = reply_of((1, completion("a", "stop")), (2, {"choices": [], "usage": usage}))
+    assert (found.usage, found.failure) == (None, None)
+
+
+def test_a_finish_reason_is_a_text():
+    """Whatever a server sends for one."""
+    assert reply_of((1, completion("a", ["stop"]))).finish_reason == "['stop']"

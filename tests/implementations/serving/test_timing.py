@@ -182,3 +182,10 @@ def test_tokens_that_nobody_placed_are_spread_evenly(chunks, total):
     found = arrivals(reply_of(*stream, (chunks, usage_chunk(total))))
     assert found.tokens == total
     assert len({one.tokens for one in found.emissions}) <= 2
+
+
+@pytest.mark.parametrize("window_s", [0.0, -1.0, float("nan")])
+def test_a_window_of_no_length_is_refused(window_s):
+    """There is no speed in it."""
+    with pytest.raises(ValueError, match="longer than 0 s"):
+        peak_tokens_per_s([], window_s)
