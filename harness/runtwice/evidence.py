@@ -26,7 +26,14 @@ from runtwice.figure import Agreement, Comparison, Printed, PrintedNumber, Print
 from runtwice.properties import run_property, search_settings
 from runtwice.stopwatch import Stopwatch
 from runtwice.timing import Arm
-from runtwice.verdict import Conclusion, Verdict, decide_effect, decide_equivalence, decide_ratio
+from runtwice.verdict import (
+    NOISY_MACHINE,
+    Conclusion,
+    Verdict,
+    decide_effect,
+    decide_equivalence,
+    decide_ratio,
+)
 
 # More samples than this are thinned out in the ledger, which says so.
 SAMPLE_CAP = 200
@@ -486,7 +493,12 @@ def _above_half(share: stats.Estimate) -> stats.Estimate:
 
 
 def _labelled(label: str, conclusion: Conclusion) -> Conclusion:
-    return replace(conclusion, reason=f"{label}: {conclusion.reason}") if label else conclusion
+    if not label:
+        return conclusion
+    if conclusion.noisy:  # what the machine did stays in front, where it is looked for
+        said = conclusion.reason.removeprefix(f"{NOISY_MACHINE}: ")
+        return replace(conclusion, reason=f"{NOISY_MACHINE}: {label}: {said}")
+    return replace(conclusion, reason=f"{label}: {conclusion.reason}")
 
 
 _Value = TypeVar("_Value")

@@ -1,4 +1,5 @@
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from runtwice.claim import Claim
 from runtwice.errors import EvidenceError
 from runtwice.evidence import SAMPLE_CAP, Evidence
+from runtwice.timing import Arm, ProcessTimes, Rule, run
 from tests.harness.builders import a_claim, evidence_for
 
 RNG = np.random.default_rng(0)
@@ -373,3 +375,15 @@ def test_evidence_is_one_claims():
     """Two tests share nothing but the data."""
     assert isinstance(evidence_for().claim, Claim)
     assert evidence_for().samples is not evidence_for().samples
+
+
+def test_a_noisy_machine_is_told_before_the_label_of_what_was_timed():
+    """Whoever looks for it finds it in front, whichever comparison it was."""
+    slow, fast = Arm("arms:slow"), Arm("arms:fast")
+    timed = run(lambda plan: ProcessTimes((1.1,) * 3, (1.0,) * 3, plan=plan), slow, fast, Rule())
+    evidence = evidence_for(kind="ratio")
+    evidence.stopwatch = SimpleNamespace(compare=lambda *arms, **rules: (timed, "load 3 on 2 cores"))
+    evidence.ratio(slow=slow, fast=fast, label="serving")
+    conclusion = evidence.conclude()
+    assert conclusion.noisy
+    assert conclusion.reason.startswith("noisy machine: serving: load 3 on 2 cores")
