@@ -44,7 +44,11 @@ def test_times_of_both_libraries(evidence):
         evidence.figure(f"{library}_predict_ms", 1e3 * float(np.median(scored)))
 
 
-@claim("tuning.candidates-figures")
+@claim(
+    "tuning.candidates-figures",
+    expect="within noise",
+    because="both try 33 settings in 3 s of processor time: a difference of 0.1 [-2, 2]",
+)
 def test_lightgbm_tries_more_in_equal_time(evidence):
     """Settings tried by LightGBM in equal processor time above those tried by XGBoost, and the scores found."""
     from claims.experiments.booster_timings import candidates
