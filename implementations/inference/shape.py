@@ -37,8 +37,10 @@ class Shape:
     def __post_init__(self) -> None:
         object.__setattr__(self, "kv_heads", self.kv_heads or self.heads)
         for name in ("layers", "width", "heads", "hidden", "vocabulary", "positions", "kv_heads"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1 and whole, got {getattr(self, name)!r}")
+            if not isinstance(getattr(self, name), int):
+                raise ValueError(f"{name} must be a whole number, got {getattr(self, name)!r}")
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.width % self.heads:
             raise ValueError(f"{self.heads} heads do not divide a width of {self.width}")
         if self.heads % self.kv_heads:

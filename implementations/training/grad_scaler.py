@@ -48,7 +48,7 @@ class GradScaler:
         backoff_factor: float = 0.5,
         growth_interval: int = 2000,
     ) -> None:
-        if not np.finfo(np.float32).smallest_subnormal <= scale <= np.finfo(np.float32).max:
+        if not float(np.finfo(np.float32).smallest_subnormal) <= scale <= float(np.finfo(np.float32).max):
             raise ValueError(f"a scale of {scale}; it must be above 0 and no larger than float32 holds")
         counted = isinstance(growth_interval, int | np.integer) and growth_interval >= 1
         if not (1 < growth_factor < np.inf and 0 < backoff_factor < 1 and counted):
