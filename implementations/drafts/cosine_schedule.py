@@ -20,10 +20,12 @@ def cosine_rate(step: int, total: int, highest: float, lowest: float = 0.0) -> f
         lowest: Rate at the end.
 
     Raises:
-        ValueError: a negative step, or a schedule of no steps.
+        ValueError: a negative step, a schedule of no steps, or a rate that is not finite.
     """
-    if step < 0 or total < 1:
+    if not (step >= 0 and total >= 1):
         raise ValueError(f"step {step} of {total}; steps count from 0, and a schedule has at least one")
+    if not (math.isfinite(highest) and math.isfinite(lowest)):
+        raise ValueError(f"rates from {highest} to {lowest}; both must be finite")
     return lowest + 0.5 * (highest - lowest) * (1 + math.cos(math.pi * min(step, total) / total))
 
 
@@ -31,8 +33,10 @@ def best_epoch(losses: Sequence[float]) -> int:
     """The epoch, counted from 1, whose validation loss is lowest; the earliest of several.
 
     Raises:
-        ValueError: no epoch.
+        ValueError: no epoch, or a loss that is NaN.
     """
-    if not losses:
+    if not len(losses):
         raise ValueError("no losses; a run has at least one epoch")
+    if any(math.isnan(loss) for loss in losses):
+        raise ValueError(f"a loss of NaN among {len(losses)}; a run that diverged has no best epoch")
     return 1 + min(range(len(losses)), key=losses.__getitem__)

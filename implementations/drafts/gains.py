@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from implementations.drafts.bag_of_heroes import Bag, fit_bag, fit_by_bracket, log_odds_by_bracket
+from implementations.drafts.bag_of_heroes import Bag, check_brackets, fit_bag, fit_by_bracket, log_odds_by_bracket
 from implementations.drafts.scores import called_right
 from implementations.drafts.world import Drafts, Floats
 
@@ -50,6 +50,9 @@ def gain_table(train: Drafts, test: Drafts, n_heroes: int, n_brackets: int, *, r
         n_heroes: Number of heroes.
         n_brackets: Number of brackets.
         ridge: Of every fit.
+
+    Raises:
+        ValueError: what `fit_by_bracket`, `table_of` or `by_bracket` refuse.
     """
     pooled = fit_bag(train.heroes, train.won, n_heroes, ridge=ridge)
     own = fit_by_bracket(train, n_heroes, n_brackets, ridge=ridge)
@@ -57,7 +60,11 @@ def gain_table(train: Drafts, test: Drafts, n_heroes: int, n_brackets: int, *, r
 
 
 def table_of(pooled: Bag, own: Sequence[Bag], test: Drafts) -> GainTable:
-    """The table of fits that are there already."""
+    """The table of fits that are there already.
+
+    Raises:
+        ValueError: a bracket without a match to test, or matches of a bracket without a fit.
+    """
     sizes = np.bincount(test.bracket, minlength=len(own))
     return GainTable(
         own=by_bracket(called_right(test.log_odds, log_odds_by_bracket(own, test)), test, len(own)),
@@ -70,8 +77,11 @@ def by_bracket(values: Floats, drafts: Drafts, n_brackets: int) -> Floats:
     """Mean of a value by bracket, (n,) -> (brackets,).
 
     Raises:
-        ValueError: a bracket without a match.
+        ValueError: a bracket without a match, a match of another bracket, or another number of values than of matches.
     """
+    if values.shape != drafts.bracket.shape:
+        raise ValueError(f"values of shape {values.shape} for {len(drafts)} matches; give one for each")
+    check_brackets(drafts, n_brackets)
     sizes = np.bincount(drafts.bracket, minlength=n_brackets)
     if (sizes == 0).any():
         raise ValueError(f"no match in bracket {int(np.argmin(sizes))}; draw more")

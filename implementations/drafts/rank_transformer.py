@@ -33,7 +33,7 @@ class Shape:
         heads: Number of heads, half of them for either side.
 
     Raises:
-        ValueError: an odd number of heads, or a width they do not divide.
+        ValueError: an odd number of heads, a width they do not divide, or another size that is too small.
     """
 
     heroes: int
@@ -43,6 +43,9 @@ class Shape:
     heads: int = 2
 
     def __post_init__(self) -> None:
+        for name, least in (("heroes", 1), ("brackets", 0), ("width", 1), ("layers", 0)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} {getattr(self, name)}; it must be at least {least}")
         if self.heads < 2 or self.heads % 2 or self.width % self.heads:
             raise ValueError(f"{self.heads} heads on a width of {self.width}; an even number that divides it")
 
@@ -134,6 +137,9 @@ class Training:
         annealed: Whether the rate falls to zero along a cosine over exactly these epochs, or stays.
         hide: Whether a random number of heroes is made unknown in each match.
         looks: Times the network is looked at, evenly spaced; by default once an epoch.
+
+    Raises:
+        ValueError: fewer than one epoch, match or look, or a rate or decay that is negative or not finite.
     """
 
     epochs: int = 1
@@ -143,6 +149,14 @@ class Training:
     annealed: bool = True
     hide: bool = False
     looks: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch", "looks"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise ValueError(f"{name} {getattr(self, name)}; it must be at least 1")
+        for name in ("rate", "decay"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name} {getattr(self, name)}; it must be a finite number of at least 0")
 
 
 Look = Callable[[RankTransformer], float]
@@ -175,10 +189,14 @@ def train_network(
         What each look gave.
 
     Raises:
-        ValueError: fewer matches than a batch.
+        ValueError: fewer matches than a batch, heroes or brackets that the network does not know, or a `step` without
+            its optimiser.
     """
     if len(drafts) < how.batch:
         raise ValueError(f"{len(drafts)} matches for batches of {how.batch}; give at least one batch")
+    if step is not None and optimiser is None:
+        raise ValueError("a step without its optimiser; pass both, so that the rate can be set")
+    _check_known(network.shape, drafts.heroes, drafts.bracket)
     optimiser = optimiser or torch.optim.AdamW(network.parameters(), lr=how.rate, weight_decay=how.decay)
     step = step or _plain_step(network, optimiser)
     rng = np.random.default_rng(seed)
@@ -219,18 +237,47 @@ def hidden(heroes: Whole, unknown: int, rng: np.random.Generator, known: int | N
         unknown: The number that stands for an unknown hero.
         rng: Chooses which.
         known: How many stay; a random number from 1 to 10, match by match, where None.
+
+    Raises:
+        ValueError: more than there are, or fewer than none.
     """
     n, picks = heroes.shape
+    if known is not None and not 0 <= known <= picks:
+        raise ValueError(f"{known} heroes known; it must be from 0 to {picks}")
     stay = rng.integers(1, picks + 1, size=(n, 1)) if known is None else known
     place = rng.permuted(np.broadcast_to(np.arange(picks), (n, picks)), axis=1)
     return np.where(place < stay, heroes, unknown)
 
 
 def network_log_odds(network: RankTransformer, heroes: Whole, bracket: Whole, batch: int = 8192) -> Floats:
-    """What a network says of matches, heroes (n, 10) and brackets (n,) -> (n,)."""
+    """What a network says of matches, heroes (n, 10) and brackets (n,) -> (n,).
+
+    Raises:
+        ValueError: heroes or brackets that it does not know, or batches of none.
+    """
+    if batch < 1:
+        raise ValueError(f"batches of {batch}; they must hold at least 1 match")
+    _check_known(network.shape, heroes, bracket)
+    if not len(heroes):
+        return np.empty(0)
+    # PyTorch takes neither negative strides nor, without a warning, what may not be written to.
+    heroes, bracket = (np.require(one, requirements=["C", "W"]) for one in (heroes, bracket))
     with torch.no_grad():
         parts = [
             network(torch.from_numpy(heroes[i : i + batch]), torch.from_numpy(bracket[i : i + batch]))
             for i in range(0, len(heroes), batch)
         ]
     return torch.cat(parts).double().numpy()  # type: ignore[no-any-return]
+
+
+def _check_known(shape: Shape, heroes: Whole, bracket: Whole) -> None:
+    if heroes.ndim != 2 or heroes.shape[1] != 2 * TEAM or bracket.shape != heroes.shape[:1]:
+        raise ValueError(f"heroes {heroes.shape} and brackets {bracket.shape}; give (n, {2 * TEAM}) and (n,)")
+    if not len(heroes):
+        return
+    if not 0 <= heroes.min() <= heroes.max() <= shape.heroes:
+        raise ValueError(
+            f"heroes from {heroes.min()} to {heroes.max()}; the network knows 0 to {shape.heroes}, the unknown"
+        )
+    if shape.brackets and not 0 <= bracket.min() <= bracket.max() < shape.brackets:
+        raise ValueError(f"brackets from {bracket.min()} to {bracket.max()}; the network knows {shape.brackets}")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,9 @@ class Design:
         popularity_sd: Spread of the logarithm of how often a hero is picked.
         picks_follow: How strongly picks follow the drift of strength.
         top_shrinks_to: What strengths of the highest bracket are multiplied by.
+
+    Raises:
+        ValueError: fewer heroes than a match needs, an unknown drift, a negative spread, or what is not finite.
     """
 
     heroes: int = 120
@@ -62,8 +65,26 @@ class Design:
     picks_follow: float = 0.0
     top_shrinks_to: float = 1.0
 
+    def __post_init__(self) -> None:
+        if self.heroes < 2 * TEAM:
+            raise ValueError(f"{self.heroes} heroes; a match needs {2 * TEAM}")
+        if self.drift not in get_args(Drift):
+            raise ValueError(f"drift {self.drift!r}; it is linear, saturating or independent")
+        for name in ("base_sd", "slope_sd", "pair_sd", "pair_slope_sd", "popularity_sd"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name} {getattr(self, name)}; it must be a finite number of at least 0")
+        for name in ("picks_follow", "top_shrinks_to"):
+            if not np.isfinite(getattr(self, name)):
+                raise ValueError(f"{name} {getattr(self, name)}; it must be finite")
+
     def magnified(self, factor: float) -> Design:
-        """The same with every effect larger, which needs fewer matches to see."""
+        """The same with every effect larger, which needs fewer matches to see.
+
+        Raises:
+            ValueError: a factor that is no finite number above 0.
+        """
+        if not 0 < factor < np.inf:
+            raise ValueError(f"a factor of {factor}; it must be a finite number above 0")
         names = ("base_sd", "slope_sd", "pair_sd", "pair_slope_sd")
         larger = {name: factor * getattr(self, name) for name in names}
         return replace(self, **larger, picks_follow=self.picks_follow / factor)
@@ -140,10 +161,11 @@ def make_world(rng: np.random.Generator, design: Design = Design(), shares: Floa
         shares: Population of the brackets, shape (brackets,).
 
     Raises:
-        ValueError: fewer heroes than a match needs.
+        ValueError: shares that are not at least 0 and add up to 1.
     """
-    if design.heroes < 2 * TEAM:
-        raise ValueError(f"{design.heroes} heroes; a match needs {2 * TEAM}")
+    shares = np.asarray(shares, dtype=np.float64)
+    if shares.ndim != 1 or not (shares >= 0).all() or not abs(shares.sum() - 1) < 1e-6:
+        raise ValueError(f"shares {shares}; give one of at least 0 for each bracket, adding up to 1")
     n = design.heroes
     base, slope, habit = rng.normal(size=(3, n))
     pairs = rng.normal(size=(4, n, n))
@@ -164,10 +186,8 @@ def _drift(rng: np.random.Generator, slope: Floats, away: Floats, design: Design
     if design.drift == "saturating":
         middle = away[len(away) // 2]
         return np.asarray(design.slope_sd * np.maximum(away, middle) * slope)
-    if design.drift == "independent":
-        scale = INDEPENDENT_SD * design.slope_sd / Design().slope_sd
-        return scale * rng.normal(size=(len(away), len(slope)))
-    raise ValueError(f"drift {design.drift!r}; it is linear, saturating or independent")
+    scale = INDEPENDENT_SD * design.slope_sd / Design().slope_sd
+    return scale * rng.normal(size=(len(away), len(slope)))
 
 
 def _mirrored(terms: Floats, sign: int) -> Floats:
@@ -184,7 +204,14 @@ def draw_drafts(world: World, n: int, rng: np.random.Generator, bracket: Whole |
         n: How many.
         rng: Draws brackets, picks and results.
         bracket: The bracket of each match, shape (n,); drawn by population where None.
+
+    Raises:
+        ValueError: a negative number of matches, or brackets that are not one for each match, of those that there are.
     """
+    if n < 0:
+        raise ValueError(f"{n} matches; there must be at least 0")
+    if bracket is not None:
+        _check_bracket(bracket, n, world.n_brackets)
     if bracket is None:
         bracket = rng.choice(world.n_brackets, size=n, p=world.shares)
     heroes = np.empty((n, 2 * TEAM), dtype=np.int64)
@@ -193,6 +220,12 @@ def draw_drafts(world: World, n: int, rng: np.random.Generator, bracket: Whole |
         heroes[part] = _picks(world.popularity[bracket[part]], rng)
     odds = log_odds(world, heroes, bracket)
     return Drafts(heroes, bracket, odds, rng.random(n) < chance(odds))
+
+
+def _check_bracket(bracket: Whole, n: int, n_brackets: int) -> None:
+    whole = bracket.shape == (n,) and bracket.dtype.kind in "iu"
+    if not whole or (n and not 0 <= bracket.min() <= bracket.max() < n_brackets):
+        raise ValueError(f"brackets {bracket} of {n} matches; give one from 0 to {n_brackets - 1} for each")
 
 
 def _picks(weights: Floats, rng: np.random.Generator) -> Whole:

@@ -26,10 +26,14 @@ def normalised(x: Float32Array) -> Float32Array:
 
     Returns:
         A new array (n, w).
+
+    Raises:
+        ValueError: another number of axes, or no column.
     """
+    blocks = _row_blocks(x)
     share = 1 / x.shape[-1]
     result = np.empty_like(x)
-    for top, bottom in _row_blocks(x):
+    for top, bottom in blocks:
         rows, centred = x[top:bottom], result[top:bottom]
         np.subtract(rows, rows.sum(axis=-1, keepdims=True) * share, out=centred)
         variance = (centred * centred).sum(axis=-1, keepdims=True) * share
@@ -46,6 +50,9 @@ def gelu(x: Float32Array) -> Float32Array:
 
     Returns:
         The same array.
+
+    Raises:
+        ValueError: another number of axes, or no column.
     """
     with np.errstate(over="ignore"):  # exp of a large number is inf, and x / inf is the 0 it should be
         for top, bottom in _row_blocks(x):
@@ -68,7 +75,12 @@ def gated(x: Float32Array) -> Float32Array:
 
     Returns:
         A view of its first half (n, h).
+
+    Raises:
+        ValueError: another number of axes, or an odd number of columns.
     """
+    if x.ndim != 2 or x.shape[1] % 2:
+        raise ValueError(f"shape {x.shape}; the gate and the other half need (n, 2h)")
     half = x.shape[1] // 2
     gate, other = x[:, :half], x[:, half:]
     with np.errstate(over="ignore"):
@@ -83,5 +95,7 @@ def gated(x: Float32Array) -> Float32Array:
 
 
 def _row_blocks(x: Float32Array) -> list[tuple[int, int]]:
+    if x.ndim != 2 or not x.shape[1]:
+        raise ValueError(f"shape {x.shape}; give (n, w), w at least 1")
     step = max(1, BLOCK // x.shape[1])
     return [(top, min(top + step, len(x))) for top in range(0, len(x), step)]

@@ -38,7 +38,17 @@ def attend(
 
     Returns:
         (k, g, n, c).
+
+    Raises:
+        ValueError: other shapes, no row, or more rows than tokens.
     """
+    fits = queries.ndim == 4 and keys.ndim == 3 and keys.shape == values.shape
+    fits = fits and (keys.shape[0], keys.shape[2]) == (queries.shape[0], queries.shape[3])
+    if not fits or not 1 <= queries.shape[2] <= keys.shape[1]:
+        raise ValueError(
+            f"queries {queries.shape}, keys {keys.shape}, values {values.shape}; "
+            "give (k, g, n, c) and twice (k, t, c), n from 1 to t"
+        )
     n, tokens = queries.shape[2], keys.shape[1]
     attended = np.empty_like(queries)
     for heads, rows in _tiles(queries.shape, tokens):

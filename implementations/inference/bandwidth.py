@@ -64,11 +64,16 @@ class ProductCeiling:
 
     Attributes:
         flops_per_s: the most seen so far; 0 before the first round.
+
+    Raises:
+        ValueError: a size below one.
     """
 
     SQUARES = ((1024, 1024, 1024), (2048, 2048, 2048))
 
     def __init__(self, *shapes: tuple[int, int, int]) -> None:
+        if any(min(shape) < 1 for shape in shapes):
+            raise ValueError(f"shapes {shapes}; every size must be at least 1")
         rng = np.random.default_rng(0)
         self._pairs = [
             (rng.random((rows, inner), dtype=np.float32), rng.random((inner, columns), dtype=np.float32))

@@ -20,6 +20,7 @@ class Cache:
         room_tokens: most tokens it can hold; the decoder's positions by default.
 
     Attributes:
+        shape: of the decoder.
         length_tokens: how many it holds.
 
     Raises:
@@ -31,6 +32,7 @@ class Cache:
         if not 1 <= room <= shape.positions:
             raise ValueError(f"room_tokens must be 1 to {shape.positions}, the decoder's positions; got {room}")
         cells = (shape.layers, shape.kv_heads, room, shape.head_width)
+        self.shape = shape
         self.keys: Float32Array = np.zeros(cells, np.float32)
         self.values: Float32Array = np.zeros(cells, np.float32)
         self.length_tokens = 0
@@ -58,8 +60,13 @@ class Cache:
             Keys and values of all tokens, the new ones last: views (kv heads, t, head width).
 
         Raises:
-            ValueError: there is no room for them.
+            ValueError: there is no room for them, or they are of another shape.
         """
+        cells = (self.keys.shape[1], keys.shape[1], self.keys.shape[3])
+        if keys.shape != cells or values.shape != cells:
+            raise ValueError(
+                f"keys {keys.shape} and values {values.shape} for a cache of {self.keys.shape[1:]} a layer"
+            )
         start, end = self.length_tokens, self.length_tokens + keys.shape[1]
         if end > self.room_tokens:
             raise ValueError(f"{end} tokens do not fit a cache with room for {self.room_tokens}")
@@ -68,7 +75,13 @@ class Cache:
         return self.keys[layer, :, :end], self.values[layer, :, :end]
 
     def advance(self, tokens: int) -> None:
-        """Count this many written tokens as held."""
+        """Count this many written tokens as held.
+
+        Raises:
+            ValueError: a negative number, or more than there is room for.
+        """
+        if not 0 <= tokens <= self.room_tokens - self.length_tokens:
+            raise ValueError(f"cannot hold {tokens} more tokens; {self.room_tokens - self.length_tokens} are free")
         self.length_tokens += tokens
 
     def truncate(self, tokens: int) -> None:

@@ -12,6 +12,7 @@ columns of a head.
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from implementations.inference.activation import gated, gelu, normalised
 from implementations.inference.attention import attend, unmarked
@@ -36,6 +37,7 @@ class Decoder:
         self.shape = weights.shape
         self.mark = mark
         self.scale = self.shape.head_width**-0.5
+        self._cells = self.shape.layers, self.shape.kv_heads, self.shape.head_width
 
     def extend(self, tokens: Sequence[int], cache: Cache, every: bool = False) -> Float32Array:
         """Read further tokens of a sequence: all of a prompt, a part of it, or the one that was just written.
@@ -49,8 +51,8 @@ class Decoder:
             Logits (1, v), or (n, v) with `every`.
 
         Raises:
-            ValueError: no token, one beyond the vocabulary, or more than the cache has room for. The cache is then as
-                before.
+            ValueError: no token, one beyond the vocabulary or no whole number, more than the cache has room for, or a
+                cache of another decoder. The cache is then as before.
             PromotionError: something that is not float32 came out of a product.
         """
         x = self._looked_up(tokens, cache)  # (n, w)
@@ -73,7 +75,16 @@ class Decoder:
 
         Yields:
             Ids.
+
+        Raises:
+            ValueError: a negative number of tokens, more than there is room for, or what `extend` refuses.
         """
+        if most_tokens < 0:
+            raise ValueError(f"most_tokens must be at least 0, got {most_tokens}")
+        held = cache.length_tokens if cache else 0
+        room = cache.room_tokens if cache else self.shape.positions
+        if held + len(prompt) + most_tokens - 1 > room:
+            raise ValueError(f"{held + len(prompt)} tokens and {most_tokens} to write do not fit in {room} positions")
         cache = cache or Cache(self.shape, min(self.shape.positions, len(prompt) + max(most_tokens, 1)))
         fed = list(prompt)
         for _ in range(most_tokens):
@@ -81,20 +92,29 @@ class Decoder:
             yield fed[0]
 
     def _looked_up(self, tokens: Sequence[int], cache: Cache) -> Float32Array:
-        ids = np.asarray(tokens, np.intp)
-        start, end = cache.length_tokens, cache.length_tokens + len(ids)
-        if ids.ndim != 1 or not len(ids):
-            raise ValueError(f"tokens must be a sequence of at least one id, got shape {ids.shape}")
-        if ids.min() < 0 or ids.max() >= self.shape.vocabulary:
-            wrong = ids[(ids < 0) | (ids >= self.shape.vocabulary)][0]
-            raise ValueError(f"token {wrong} is not in the vocabulary, 0 to {self.shape.vocabulary - 1}")
-        if end > cache.room_tokens:
-            raise ValueError(f"{end} tokens do not fit a cache with room for {cache.room_tokens}")
+        ids = self._checked(tokens, cache)
+        start = cache.length_tokens
         self.mark("lookup")
         x = self.weights.embedding[ids]  # (n,) -> (n, w)
         self.mark("other")
-        x += self.weights.position[start:end]
+        x += self.weights.position[start : start + len(ids)]
         return x
+
+    def _checked(self, tokens: Sequence[int], cache: Cache) -> NDArray[np.intp]:
+        given = np.asarray(tokens)
+        if given.ndim != 1 or not len(given):
+            raise ValueError(f"tokens must be a sequence of at least one id, got shape {given.shape}")
+        if given.dtype.kind not in "iu":
+            raise ValueError(f"tokens must be whole numbers, got {given.dtype}, as {given[0]!r}")
+        if given.min() < 0 or given.max() >= self.shape.vocabulary:
+            wrong = given[(given < 0) | (given >= self.shape.vocabulary)][0]
+            raise ValueError(f"token {wrong} is not in the vocabulary, 0 to {self.shape.vocabulary - 1}")
+        if (cache.keys.shape[0], cache.keys.shape[1], cache.keys.shape[3]) != self._cells:
+            raise ValueError(f"a cache of {cache.shape} for a decoder of {self.shape}")
+        room, end = min(cache.room_tokens, self.shape.positions), cache.length_tokens + len(given)
+        if end > room:
+            raise ValueError(f"{end} tokens do not fit a cache with room for {room}")
+        return given.astype(np.intp, copy=False)
 
     def _look_back(self, number: int, layer: Layer, x: Float32Array, cache: Cache) -> None:
         """Add to x what attention finds."""

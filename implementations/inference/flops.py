@@ -25,7 +25,7 @@ def attended_pairs(tokens: int, cached: int = 0) -> int:
     Raises:
         ValueError: fewer than one new token, or a negative number of cached ones.
     """
-    if tokens < 1 or cached < 0:
+    if not (tokens >= 1 and cached >= 0):
         raise ValueError(f"needs at least 1 new token and 0 cached ones, got {tokens} and {cached}")
     return tokens * cached + tokens * (tokens + 1) // 2
 
@@ -40,8 +40,10 @@ def stretch_flops(shape: Shape, tokens: int, cached: int = 0, logits: int = 1) -
         logits: after how many of the tokens logits are computed.
 
     Raises:
-        ValueError: fewer than one new token, or a negative number of cached ones.
+        ValueError: fewer than one new token, a negative number of cached ones, or logits after more than there are.
     """
+    if not 0 <= logits <= tokens:
+        raise ValueError(f"logits after {logits} of {tokens} tokens; it must be from 0 to {tokens}")
     pairs = attended_pairs(tokens, cached)
     by_matrix = {name: 2 * rows * columns * tokens * shape.layers for name, (rows, columns) in shape.matrices.items()}
     return {
@@ -62,12 +64,23 @@ def token_flops(shape: Shape, notes: int) -> dict[str, int]:
     Args:
         shape: of the decoder.
         notes: tokens it attends to, itself included.
+
+    Raises:
+        ValueError: fewer than one.
     """
+    if notes < 1:
+        raise ValueError(f"a token attends at least to itself, got notes = {notes}")
     return stretch_flops(shape, 1, notes - 1)
 
 
 def rule_of_thumb(shape: Shape, notes: int) -> int:
-    """Twice the entries a token passes, and four times layers, width and attended tokens."""
+    """Twice the entries a token passes, and four times layers, width and attended tokens.
+
+    Raises:
+        ValueError: a negative number of attended tokens.
+    """
+    if notes < 0:
+        raise ValueError(f"notes must be at least 0, got {notes}")
     return 2 * shape.passed_entries + 4 * shape.layers * shape.width * notes
 
 

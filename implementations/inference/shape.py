@@ -22,7 +22,7 @@ class Shape:
         gated: three MLP matrices (gate, up, down) and not two.
 
     Raises:
-        ValueError: a size below one, or heads that do not divide.
+        ValueError: a size that is no whole number of at least one, or heads that do not divide.
     """
 
     layers: int
@@ -37,6 +37,8 @@ class Shape:
     def __post_init__(self) -> None:
         object.__setattr__(self, "kv_heads", self.kv_heads or self.heads)
         for name in ("layers", "width", "heads", "hidden", "vocabulary", "positions", "kv_heads"):
+            if not isinstance(getattr(self, name), int):
+                raise ValueError(f"{name} must be a whole number, got {getattr(self, name)!r}")
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.width % self.heads:

@@ -31,6 +31,7 @@ class Weights:
 
     Raises:
         PromotionError: an array that is not float32, by name.
+        ValueError: an array of another shape than its decoder's, by name, or another number of layers.
     """
 
     shape: Shape
@@ -40,8 +41,18 @@ class Weights:
     head: Float32Array
 
     def __post_init__(self) -> None:
+        if len(self.layers) != self.shape.layers:
+            raise ValueError(f"{len(self.layers)} layers for a decoder of {self.shape.layers}")
         for name, array in self.named():
             float32_only(name, array)
+            if array.shape != self._size(name):
+                raise ValueError(f"{name} has shape {array.shape}; it must be {self._size(name)}")
+
+    def _size(self, name: str) -> tuple[int, int]:
+        shape, width = self.shape, self.shape.width
+        whole = {"embedding": (shape.vocabulary, width), "position": (shape.positions, width)}
+        sizes = {**whole, "head": (width, shape.vocabulary), **shape.matrices}
+        return sizes[name.rpartition(".")[2]]
 
     def named(self) -> Iterator[tuple[str, Float32Array]]:
         """Every array with a name to speak of it by."""

@@ -39,6 +39,9 @@ class MixedStep:
         loss: (outputs, targets) -> a scalar.
         precision: Of the matrix products.
         max_norm: Limit of the gradients' global norm; None clips nothing.
+
+    Raises:
+        ValueError: a network without parameters, an unknown precision, or a limit that is not above 0.
     """
 
     def __init__(
@@ -50,6 +53,11 @@ class MixedStep:
         *,
         max_norm: float | None = None,
     ) -> None:
+        if max_norm is not None and not max_norm > 0:
+            raise ValueError(f"max_norm is {max_norm}; it must be above 0, or None")
+        if next(network.parameters(), None) is None:
+            raise ValueError(f"{type(network).__name__} has no parameters to train")
+        precision = Precision(precision)
         self.network = network
         self.optimiser = optimiser
         self.loss = loss

@@ -54,7 +54,12 @@ def train_clipped(
         max_norm: Limit of the clip.
         unscale_first: Whether the gradients are divided before the clip (right) or after it (wrong).
         scaler: Makes the scaler; None trains without one.
+
+    Raises:
+        ValueError: a negative number of steps, a limit that is not above 0, or what `loss_and_gradients` refuses.
     """
+    if steps < 0:
+        raise ValueError(f"{steps} steps; there must be at least 0")
     network, own = start.copy(), scaler() if scaler else None
     losses = []
     for _ in range(steps):

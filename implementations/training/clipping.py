@@ -31,8 +31,10 @@ def clip_by_norm(gradients: Sequence[NDArray[np.float32]], max_norm: float) -> f
     """
     if not max_norm > 0:
         raise ValueError(f"max_norm is {max_norm}; it must be above 0")
+    gradients = list(gradients)
     norm = global_norm(gradients)
-    factor = np.float32(max_norm / (norm + BESIDE_NORM))
+    with np.errstate(over="ignore"):  # a limit beyond float32 shortens nothing
+        factor = np.float32(max_norm / (norm + BESIDE_NORM))
     if not factor >= 1:
         with np.errstate(invalid="ignore"):
             for gradient in gradients:

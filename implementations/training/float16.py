@@ -29,7 +29,7 @@ class Format:
         fraction_bits: Bits behind the leading one, which is not stored.
 
     Raises:
-        ValueError: the widths do not make sixteen bits.
+        ValueError: the widths do not make sixteen bits, whole ones.
     """
 
     name: str
@@ -37,7 +37,9 @@ class Format:
     fraction_bits: int
 
     def __post_init__(self) -> None:
-        if 1 + self.exponent_bits + self.fraction_bits != 16 or min(self.exponent_bits, self.fraction_bits) < 2:
+        whole = isinstance(self.exponent_bits, int) and isinstance(self.fraction_bits, int)
+        sound = whole and 1 + self.exponent_bits + self.fraction_bits == 16
+        if not sound or min(self.exponent_bits, self.fraction_bits) < 2:
             widths = f"{self.exponent_bits} + {self.fraction_bits}"
             raise ValueError(f"{self.name}: {widths} bits; exponent and fraction share 15, with at least 2 each")
 
@@ -118,8 +120,14 @@ def decode(bits: ArrayLike, of: Format = HALF) -> Floats:
     Args:
         bits: Patterns, any shape.
         of: The format.
+
+    Raises:
+        ValueError: a pattern that is no whole number of sixteen bits.
     """
-    pattern = np.asarray(bits, dtype=np.int64)
+    given = np.asarray(bits)
+    if given.size and (given.dtype.kind not in "iu" or given.min() < 0 or given.max() > 0xFFFF):
+        raise ValueError(f"patterns {given.ravel()[:3]} of {given.dtype}; give whole numbers from 0 to {0xFFFF}")
+    pattern = given.astype(np.int64)
     biased = pattern >> of.fraction_bits & 2**of.exponent_bits - 1
     fraction = pattern & 2**of.fraction_bits - 1
     leading = np.where(biased > 0, 2**of.fraction_bits, 0)  # subnormals have none
@@ -161,7 +169,7 @@ def losses(values: ArrayLike, to: Format = HALF) -> Losses:
         ValueError: a number is not finite, or all are zero.
     """
     sizes = np.abs(np.asarray(values, dtype=np.float64)).ravel()
-    sizes = sizes[sizes > 0]
+    sizes = sizes[sizes != 0]  # NaN stays, to be refused
     if sizes.size == 0 or not np.isfinite(sizes).all():
         raise ValueError(f"{sizes.size} numbers other than zero, not all finite; give at least one, and finite ones")
     after = rounded(sizes, to)

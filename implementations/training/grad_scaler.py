@@ -36,7 +36,8 @@ class GradScaler:
         growth_interval: See `growth_factor`.
 
     Raises:
-        ValueError: a factor on the wrong side of 1, or an interval below 1.
+        ValueError: a scale that float32 does not hold or that is not above 0, a factor on the wrong side of 1 or
+            infinite, or an interval that is no whole number of at least 1.
     """
 
     def __init__(
@@ -47,10 +48,13 @@ class GradScaler:
         backoff_factor: float = 0.5,
         growth_interval: int = 2000,
     ) -> None:
-        if growth_factor <= 1 or not 0 < backoff_factor < 1 or growth_interval < 1:
+        if not float(np.finfo(np.float32).smallest_subnormal) <= scale <= float(np.finfo(np.float32).max):
+            raise ValueError(f"a scale of {scale}; it must be above 0 and no larger than float32 holds")
+        counted = isinstance(growth_interval, int | np.integer) and growth_interval >= 1
+        if not (1 < growth_factor < np.inf and 0 < backoff_factor < 1 and counted):
             raise ValueError(
                 f"growth_factor {growth_factor}, backoff_factor {backoff_factor}, growth_interval {growth_interval}; "
-                "growth lies above 1, backoff between 0 and 1, and the interval is at least 1"
+                "growth lies above 1, backoff between 0 and 1, and the interval is a whole number of at least 1"
             )
         self.scale = np.float32(scale)
         self.growth_factor = growth_factor
@@ -72,6 +76,7 @@ class GradScaler:
         """
         if self._stage is not _Stage.SCALED:
             raise RuntimeError(f"unscale after the gradients were {self._stage.name.lower()}; once, and before step")
+        gradients = list(gradients)
         self._finite = all(bool(np.isfinite(gradient).all()) for gradient in gradients)
         with np.errstate(divide="ignore", over="ignore"):  # a scale that has backed off to nearly zero
             inverse = np.float32(1.0 / np.float64(self.scale))

@@ -43,7 +43,13 @@ class TwoLayer:
 
 
 def two_layer(rng: np.random.Generator, n_inputs: int, n_hidden: int) -> TwoLayer:
-    """A network with random weights, each layer's outputs about as large as its inputs."""
+    """A network with random weights, each layer's outputs about as large as its inputs.
+
+    Raises:
+        ValueError: no input or no hidden unit.
+    """
+    if n_inputs < 1 or n_hidden < 1:
+        raise ValueError(f"{n_inputs} inputs and {n_hidden} hidden units; there must be at least 1 of each")
     inner = rng.normal(scale=n_inputs**-0.5, size=(n_inputs, n_hidden))
     outer = rng.normal(scale=n_hidden**-0.5, size=n_hidden)
     zeros = np.zeros(n_hidden), np.zeros(1)
@@ -61,7 +67,14 @@ def loss_and_gradients(network: TwoLayer, X: Array, y: Array, scale: float = 1.0
 
     Returns:
         The loss itself, and one gradient a parameter.
+
+    Raises:
+        ValueError: no row, other shapes, or a class that is neither 0 nor 1.
     """
+    if X.ndim != 2 or not len(X) or X.shape[1] != len(network.inner) or y.shape != X.shape[:1]:
+        raise ValueError(f"rows {X.shape} and classes {y.shape}; give (n, {len(network.inner)}) and (n,), n at least 1")
+    if not ((y == 0) | (y == 1)).all():
+        raise ValueError(f"class {y[~((y == 0) | (y == 1))][0]}; classes are 0 and 1")
     hidden = np.tanh(X @ network.inner + network.shift)  # (n, d) -> (n, h)
     score = hidden @ network.outer + network.bias  # (n,)
     loss = float(np.mean(np.logaddexp(0, score) - y * score))

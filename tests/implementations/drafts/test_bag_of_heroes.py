@@ -98,3 +98,49 @@ def test_fits_that_have_no_answer_are_refused():
         fit_bag(found.heroes[:0], found.won[:0], HEROES)
     with pytest.raises(ValueError, match="a ridge above 0"):
         fit_bag(found.heroes, found.won, HEROES, ridge=0.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda heroes, won: (heroes + 1, won), "from 1 to 120"),
+        (lambda heroes, won: (heroes - 1, won), "heroes from -1"),
+        (lambda heroes, won: (heroes[:, :8], won), "give \\(n, 10\\)"),
+        (lambda heroes, won: (heroes.astype(float), won), "whole numbers"),
+        (lambda heroes, won: (heroes, won[:5]), "results of shape"),
+        (lambda heroes, won: (heroes, won * 2.0), "a truth value each"),
+        (lambda heroes, won: (heroes, won * np.nan), "a truth value each"),
+    ],
+)
+def test_matches_that_are_none_are_refused(change, message):
+    """Heroes that there are not, other columns, and results that are neither."""
+    one = draw_drafts(make_world(np.random.default_rng(0), Design()), 2000, np.random.default_rng(1))
+    with pytest.raises(ValueError, match=message):
+        fit_bag(*change(one.heroes, one.won), 120)
+
+
+@pytest.mark.parametrize("ridge", [np.nan, np.inf])
+def test_a_ridge_is_finite(ridge):
+    """NaN is not above 0 either."""
+    one = draw_drafts(make_world(np.random.default_rng(0), Design()), 20, np.random.default_rng(1))
+    with pytest.raises(ValueError, match="a ridge above 0"):
+        fit_bag(one.heroes, one.won, 120, ridge=ridge)
+
+
+@pytest.mark.parametrize(
+    ("shares", "rank"), [(np.ones(2) / 2, -1), (np.ones(2) / 2, 3), (np.ones(3) / 3, 1), (np.eye(2)[0], 1)]
+)
+def test_ranks_and_shares_that_are_none_are_refused(shares, rank):
+    """A rank of -1 would drop the last direction, and a share of 0 divide by it."""
+    bags = [Bag(np.zeros(12), 0.0)] * 2
+    with pytest.raises(ValueError, match=r"rank|shares"):
+        low_rank(bags, shares, rank)
+
+
+def test_a_match_of_a_bracket_without_a_bag_is_refused():
+    """Fitted or read."""
+    one = draw_drafts(make_world(np.random.default_rng(0), Design(heroes=12)), 500, np.random.default_rng(1))
+    with pytest.raises(ValueError, match="must be from 0 to 1"):
+        fit_by_bracket(one, 12, 2)
+    with pytest.raises(ValueError, match="must be from 0 to 1"):
+        log_odds_by_bracket([Bag(np.zeros(12), 0.0)] * 2, one)

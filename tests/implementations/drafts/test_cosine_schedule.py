@@ -34,3 +34,17 @@ def test_nonsense_is_refused():
             cosine_rate(step, total, 0.1)
     with pytest.raises(ValueError, match="at least one epoch"):
         best_epoch([])
+
+
+@pytest.mark.parametrize("rates", [(float("nan"), 0.0), (0.1, float("inf"))])
+def test_rates_that_are_not_finite_are_refused(rates):
+    """Instead of training with them."""
+    with pytest.raises(ValueError, match="both must be finite"):
+        cosine_rate(1, 3, *rates)
+
+
+@pytest.mark.parametrize("losses", [[float("nan"), 0.5], [0.5, float("nan")]])
+def test_a_run_that_diverged_has_no_best_epoch(losses):
+    """NaN is neither above nor below another loss, and would win where it stands first."""
+    with pytest.raises(ValueError, match="diverged"):
+        best_epoch(losses)

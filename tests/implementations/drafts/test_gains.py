@@ -48,3 +48,12 @@ def test_an_empty_bracket_is_refused():
     _, train, _ = case()
     with pytest.raises(ValueError, match="no match in bracket 7"):
         by_bracket(np.ones(len(train)), train, 8)
+
+
+def test_values_and_brackets_must_be_those_of_the_matches():
+    """One value a match, and no match of a bracket that there is not."""
+    _, test = case(600)[-2:]
+    with pytest.raises(ValueError, match="give one for each"):
+        by_bracket(test.log_odds[:3], test, 7)
+    with pytest.raises(ValueError, match="must be from 0 to 1"):
+        by_bracket(test.log_odds, test, 2)

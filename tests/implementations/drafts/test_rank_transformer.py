@@ -154,3 +154,66 @@ def test_shapes_and_batches_that_do_not_fit_are_refused():
     train, _ = drafts(100)
     with pytest.raises(ValueError, match="at least one batch"):
         train_network(network(), train, Training(batch=512), seed=0)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Shape(0), "heroes 0"),
+        (lambda: Shape(12, brackets=-1), "brackets -1"),
+        (lambda: Shape(12, width=0), "width 0"),
+        (lambda: Shape(12, layers=-1), "layers -1"),
+        (lambda: Training(epochs=0), "epochs 0"),
+        (lambda: Training(batch=0), "batch 0"),
+        (lambda: Training(looks=0), "looks 0"),
+        (lambda: Training(rate=float("nan")), "rate nan"),
+        (lambda: Training(decay=-1.0), "decay -1.0"),
+    ],
+)
+def test_sizes_and_rates_that_are_none_are_refused(build, message):
+    """Each names itself."""
+    with pytest.raises(ValueError, match=message):
+        build()
+
+
+def test_matches_that_a_network_does_not_know_are_refused():
+    """Heroes, brackets and shapes; a bracket of -1 would be the highest."""
+    _, test = drafts(200)
+    one = network(brackets=7)
+    for heroes, bracket in (
+        (test.heroes + HEROES, test.bracket),
+        (test.heroes, test.bracket - 7),
+        (test.heroes[:, :8], test.bracket),
+        (test.heroes, test.bracket[:3]),
+    ):
+        with pytest.raises(ValueError, match=r"heroes|brackets"):
+            network_log_odds(one, heroes, bracket)
+    with pytest.raises(ValueError, match="at least 1 match"):
+        network_log_odds(one, test.heroes, test.bracket, batch=0)
+
+
+def test_any_layout_of_matches_is_read():
+    """None at all, reversed ones, and ones that may not be written to."""
+    _, test = drafts(200)
+    one = network(brackets=7)
+    said = network_log_odds(one, test.heroes, test.bracket)
+    back = network_log_odds(one, test.heroes[::-1], test.bracket[::-1])
+    np.testing.assert_allclose(back[::-1], said, atol=1e-6)
+    frozen = test.heroes.copy()
+    frozen.setflags(write=False)
+    np.testing.assert_array_equal(network_log_odds(one, frozen, test.bracket), said)
+    assert network_log_odds(one, test.heroes[:0], test.bracket[:0]).shape == (0,)
+
+
+def test_a_step_needs_its_optimiser():
+    """Otherwise the rate of another one would be set."""
+    train, _ = drafts(100)
+    with pytest.raises(ValueError, match="pass both"):
+        train_network(network(), train, Training(batch=16), seed=0, step=lambda inputs, won: None)
+
+
+@pytest.mark.parametrize("known", [-1, 11])
+def test_more_heroes_than_there_are_cannot_be_known(known):
+    """Nor fewer than none."""
+    with pytest.raises(ValueError, match="from 0 to 10"):
+        hidden(np.zeros((2, 10), np.int64), 12, np.random.default_rng(0), known)

@@ -32,3 +32,13 @@ def test_nobody_beats_the_true_odds():
     assert expected_accuracy(true, called) < expected_accuracy(true, true)
     assert expected_log_loss(true, called) > expected_log_loss(true, true)
     assert (called_right(true, true) >= 0.5).all()
+
+
+@pytest.mark.parametrize("score", [expected_accuracy, expected_log_loss])
+@pytest.mark.parametrize(
+    ("true", "called"), [(np.ones(3), np.ones(1)), (np.ones(3), np.full(3, np.nan)), (np.empty(0), np.empty(0))]
+)
+def test_odds_that_cannot_be_scored_are_refused(score, true, called):
+    """Other lengths, NaN (which would call the other side), and no match."""
+    with pytest.raises(ValueError, match="odds of shape"):
+        score(true, called)

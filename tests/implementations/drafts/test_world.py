@@ -172,3 +172,40 @@ def test_designs_without_a_world_are_refused(design):
     """Too few heroes, an unknown drift."""
     with pytest.raises(ValueError, match=r"a match needs 10|linear, saturating or independent"):
         world(**design)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Design(base_sd=-0.1),
+        lambda: Design(slope_sd=np.nan),
+        lambda: Design(popularity_sd=np.inf),
+        lambda: Design(top_shrinks_to=np.nan),
+        lambda: Design().magnified(0.0),
+        lambda: Design().magnified(np.nan),
+    ],
+)
+def test_spreads_that_are_none_are_refused(build):
+    """Negative, or no finite number."""
+    with pytest.raises(ValueError, match="finite"):
+        build()
+
+
+@pytest.mark.parametrize("shares", [[], [0.5, 0.6], [-1.0, 2.0], [np.nan, 1.0], [[0.5, 0.5]]])
+def test_shares_that_are_none_are_refused(shares):
+    """When the world is made, not when it is drawn from."""
+    with pytest.raises(ValueError, match="adding up to 1"):
+        make_world(np.random.default_rng(0), Design(heroes=12), np.array(shares))
+
+
+@pytest.mark.parametrize("bracket", [[9, 9, 9], [-1, -1, -1], [0], [0.0, 0.0, 0.0]])
+def test_brackets_that_there_are_not_are_refused(bracket):
+    """A negative one would count from the highest, a single one be broadcast."""
+    with pytest.raises(ValueError, match="give one from 0 to 6"):
+        draw_drafts(world(), 3, np.random.default_rng(0), np.array(bracket))
+
+
+def test_fewer_than_no_matches_are_refused():
+    """None are possible."""
+    with pytest.raises(ValueError, match="-1 matches"):
+        draw_drafts(world(), -1, np.random.default_rng(0))

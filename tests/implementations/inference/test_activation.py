@@ -59,3 +59,17 @@ def test_rows_are_normalised_and_the_input_is_kept():
 def test_a_row_without_spread_is_zero():
     """And no division by zero."""
     assert not normalised(np.full((2, 8), 7, np.float32)).any()
+
+
+@pytest.mark.parametrize("function", [normalised, gelu, gated])
+@pytest.mark.parametrize("shape", [(4,), (3, 0), (2, 2, 2)])
+def test_other_shapes_are_refused(function, shape):
+    """Rows of at least one column."""
+    with pytest.raises(ValueError, match="shape"):
+        function(np.ones(shape, np.float32))
+
+
+def test_a_gate_needs_another_half():
+    """An odd number of columns has none."""
+    with pytest.raises(ValueError, match="need"):
+        gated(np.ones((2, 5), np.float32))

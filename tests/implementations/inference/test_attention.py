@@ -67,3 +67,20 @@ def test_tiles_stay_within_their_bytes(n, tokens):
         size = 4 * tokens * seen[heads, rows].size
         assert size <= attention.TILE_BYTES or seen[heads, rows].shape <= (1, attention.FEWEST_ROWS)
     assert (seen == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("queries", "keys", "values"),
+    [
+        ((2, 1, 5, 4), (2, 3, 4), (2, 3, 4)),
+        ((2, 1, 0, 4), (2, 3, 4), (2, 3, 4)),
+        ((2, 1, 1, 4), (2, 0, 4), (2, 0, 4)),
+        ((2, 1, 3, 4), (1, 3, 4), (1, 3, 4)),
+        ((2, 1, 3, 4), (2, 3, 4), (2, 2, 4)),
+        ((2, 3, 4), (2, 3, 4), (2, 3, 4)),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(queries, keys, values):
+    """One head in place of two would be broadcast."""
+    with pytest.raises(ValueError, match="n from 1 to t"):
+        attention.attend(*(np.ones(shape, np.float32) for shape in (queries, keys, values)))

@@ -62,3 +62,9 @@ def test_a_buffer_that_any_cache_holds_is_refused():
     """It would measure that."""
     with pytest.raises(ValueError, match="n_bytes must be at least 1048576, got 1000"):
         ReadCeiling(1000)
+
+
+def test_a_product_of_nothing_is_refused():
+    """Its rate would be 0 over nearly 0."""
+    with pytest.raises(ValueError, match="at least 1"):
+        ProductCeiling((0, 4, 4))

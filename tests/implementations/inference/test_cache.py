@@ -47,3 +47,17 @@ def test_room_is_within_the_positions(room):
     """At least one token, at most all positions."""
     with pytest.raises(ValueError, match=f"room_tokens must be 1 to 400.*got {room}"):
         Cache(SMALL, room)
+
+
+@pytest.mark.parametrize(("keys", "values"), [((1, 2, 8), (1, 2, 8)), ((4, 2, 8), (4, 1, 8)), ((4, 2, 4), (4, 2, 4))])
+def test_tokens_of_another_shape_are_refused(keys, values):
+    """They would be broadcast."""
+    with pytest.raises(ValueError, match="for a cache of"):
+        Cache(SMALL).write(0, np.ones(keys, np.float32), np.ones(values, np.float32))
+
+
+@pytest.mark.parametrize("tokens", [-1, 401])
+def test_only_what_was_written_can_be_held(tokens):
+    """Not fewer than none, nor more than there is room for."""
+    with pytest.raises(ValueError, match="more tokens; 400 are free"):
+        Cache(SMALL).advance(tokens)

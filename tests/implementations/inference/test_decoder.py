@@ -1,5 +1,7 @@
 """Logits equal torch's on the same weights, however the sequence is cut up."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -147,3 +149,30 @@ def test_a_watched_pass_names_the_line_that_promotes():
         PromotionError, match=r"because of an array of float64, shape \(32,\), .*decoder\.py:\d+: queries ="
     ):
         model.extend([1, 2], Cache(SMALL))
+
+
+@pytest.mark.parametrize("ids", [[1.7], [True], ["a"], [float("nan")], [10**30], 5])
+def test_ids_that_are_no_whole_numbers_are_refused(ids):
+    """A fraction would be cut to another token's id."""
+    with pytest.raises(ValueError, match="tokens must be"):
+        decoder().extend(ids, Cache(SMALL))
+
+
+@pytest.mark.parametrize("change", [{"layers": 5}, {"layers": 1}, {"kv_heads": 1}, {"width": 64}])
+def test_the_cache_of_another_decoder_is_refused(change):
+    """Layers, heads and widths must be its own."""
+    with pytest.raises(ValueError, match=r"a cache of .* for a decoder of"):
+        decoder().extend([1], Cache(replace(SMALL, **change)))
+
+
+def test_a_cache_longer_than_the_positions_does_not_lengthen_them():
+    """The decoder has as many as it has."""
+    with pytest.raises(ValueError, match="room for 400"):
+        decoder().extend(tokens(401), Cache(replace(SMALL, positions=500)))
+
+
+@pytest.mark.parametrize(("prompt", "most", "message"), [([1], -1, "at least 0"), ([1], 401, "do not fit in 400")])
+def test_an_answer_that_never_fits_is_refused_before_it_begins(prompt, most, message):
+    """And not after the last token for which there was room."""
+    with pytest.raises(ValueError, match=message):
+        next(decoder().generate(prompt, most))

@@ -136,3 +136,18 @@ def test_the_majority_is_where_the_cache_passes_half(shape):
     first = cache_majority_notes(shape)
     tables = 2 * shape.passed_entries
     assert rule_of_thumb(shape, first) > 2 * tables >= rule_of_thumb(shape, first - 1)
+
+
+@pytest.mark.parametrize("logits", [-1, 3])
+def test_logits_after_more_tokens_than_there_are_are_refused(logits):
+    """Or after fewer than none."""
+    with pytest.raises(ValueError, match="from 0 to 2"):
+        stretch_flops(GPT2_SMALL, 2, 0, logits)
+
+
+def test_fewer_notes_than_possible_are_refused():
+    """A token attends to itself; the rule of thumb needs none."""
+    with pytest.raises(ValueError, match="notes = 0"):
+        token_flops(GPT2_SMALL, 0)
+    with pytest.raises(ValueError, match="at least 0, got -1"):
+        rule_of_thumb(GPT2_SMALL, -1)

@@ -38,6 +38,7 @@ def test_key_and_value_heads_are_the_query_heads_by_default():
     [
         ({"width": 0}, "width must be at least 1, got 0"),
         ({"vocabulary": -3}, "vocabulary must be at least 1, got -3"),
+        ({"width": 8.0}, "width must be a whole number, got 8.0"),
         ({"heads": 7}, "7 heads do not divide a width of 768"),
         ({"kv_heads": 5}, "5 key/value heads do not divide 12 query heads"),
     ],

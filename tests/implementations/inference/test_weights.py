@@ -38,3 +38,21 @@ def test_map_changes_every_array_and_keeps_the_original():
     for (name, before), (same, after) in zip(found.named(), doubled.named(), strict=True):
         assert name == same
         np.testing.assert_array_equal(after, 2 * before)
+
+
+@pytest.mark.parametrize("name", ["embedding", "position", "head"])
+def test_an_array_of_another_shape_is_named(name):
+    """With what it must be."""
+    whole = weights()
+    with pytest.raises(ValueError, match=f"{name} has shape"):
+        replace(whole, **{name: getattr(whole, name)[:, :3]})
+
+
+def test_layers_must_be_those_of_the_shape():
+    """Their number, and each of their matrices."""
+    whole = weights()
+    with pytest.raises(ValueError, match="1 layers for a decoder of 2"):
+        replace(whole, layers=whole.layers[:1])
+    cut = replace(whole.layers[1], up=whole.layers[1].up[:, :3])
+    with pytest.raises(ValueError, match=r"layers\[1\].up has shape"):
+        replace(whole, layers=(whole.layers[0], cut))

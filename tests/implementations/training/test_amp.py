@@ -68,3 +68,26 @@ def test_dtypes_without_autocast_are_float32():
     """And with it the matrix products are not."""
     assert set(output_dtypes("cpu", Precision.FLOAT32).values()) == {"float32"}
     assert output_dtypes("cpu", Precision.BFLOAT16)["matmul"] == "bfloat16"
+
+
+def test_a_precision_may_be_named_by_its_text():
+    """float16 by name has its loss scale too; a name that is none is refused."""
+    network = torch.nn.Linear(3, 1)
+    optimiser = torch.optim.SGD(network.parameters(), 0.1)
+    assert MixedStep(network, optimiser, loss, "float16").scaler.is_enabled()
+    with pytest.raises(ValueError, match="float8"):
+        MixedStep(network, optimiser, loss, "float8")
+
+
+@pytest.mark.parametrize("max_norm", [0.0, -1.0, float("nan")])
+def test_a_limit_that_is_none_is_refused(max_norm):
+    """PyTorch itself would climb, or stand still."""
+    network = torch.nn.Linear(3, 1)
+    with pytest.raises(ValueError, match="must be above 0"):
+        MixedStep(network, torch.optim.SGD(network.parameters(), 0.1), loss, max_norm=max_norm)
+
+
+def test_a_network_without_parameters_is_refused():
+    """By its name."""
+    with pytest.raises(ValueError, match="ReLU has no parameters"):
+        MixedStep(torch.nn.ReLU(), None, loss)

@@ -54,3 +54,17 @@ def test_a_limit_is_positive():
     for wrong in (0.0, -1.0, np.nan):
         with pytest.raises(ValueError, match="must be above 0"):
             clip_by_norm(drawn(1.0), wrong)
+
+
+def test_gradients_may_come_one_by_one():
+    """A generator is walked once, and all of it is shortened."""
+    one = np.array([3.0, 4.0], np.float32)
+    assert clip_by_norm((gradient for gradient in [one]), 1.0) == 5.0
+    assert np.linalg.norm(one) == pytest.approx(1.0, rel=1e-6)
+
+
+def test_a_limit_beyond_float32_shortens_nothing():
+    """And says nothing either."""
+    one = np.array([3.0, 4.0], np.float32)
+    clip_by_norm([one], 1e300)
+    assert one.tolist() == [3.0, 4.0]

@@ -99,3 +99,16 @@ def test_a_format_has_sixteen_bits():
     """Other widths are refused with what would be right."""
     with pytest.raises(ValueError, match="share 15"):
         Format("float17", 6, 10)
+
+
+@pytest.mark.parametrize("bits", [-1, 0x10000, 1.5, np.nan, [True]])
+def test_a_pattern_that_is_none_is_refused(bits):
+    """It would be read as that of another number."""
+    with pytest.raises(ValueError, match="whole numbers from 0 to 65535"):
+        decode(bits)
+
+
+def test_a_nan_among_numbers_is_refused():
+    """It is neither zero nor finite."""
+    with pytest.raises(ValueError, match="not all finite"):
+        losses([1.0, np.nan])

@@ -123,3 +123,24 @@ def test_factors_lie_on_their_side_of_one(options):
     """Growth that does not grow and backoff that does not back off are refused."""
     with pytest.raises(ValueError, match="growth lies above 1"):
         GradScaler(**options)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, np.nan, np.inf, 1e300, 1e-60])
+def test_a_scale_that_scales_nothing_is_refused(scale):
+    """Not above 0, or beyond float32."""
+    with pytest.raises(ValueError, match="a scale of"):
+        GradScaler(scale)
+
+
+@pytest.mark.parametrize("settings", [{"growth_factor": np.inf}, {"growth_interval": np.nan}, {"growth_interval": 1.5}])
+def test_growth_that_never_comes_is_refused(settings):
+    """Or that comes between two iterations."""
+    with pytest.raises(ValueError, match="the interval is a whole number"):
+        GradScaler(**settings)
+
+
+def test_gradients_may_come_one_by_one():
+    """A generator is walked once, and all of it is divided."""
+    one, scaler = np.full(2, 4.0, np.float32), GradScaler(4.0)
+    scaler.unscale(gradient for gradient in [one])
+    assert one.tolist() == [1.0, 1.0]

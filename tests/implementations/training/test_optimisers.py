@@ -59,3 +59,35 @@ def test_the_size_of_gradients_cancels_in_adamw():
             moved[name, scale] = np.abs(parameters[0] - drawn(0)[0]).max()
     assert moved["adamw", 1e-3] == pytest.approx(moved["adamw", 1.0], rel=1e-3)
     assert moved["sgd", 1e-3] == pytest.approx(1e-3 * moved["sgd", 1.0], rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda bad: Sgd(bad),
+        lambda bad: Sgd(0.1, momentum=bad),
+        lambda bad: Sgd(0.1, weight_decay=bad),
+        lambda bad: AdamW(bad),
+        lambda bad: AdamW(0.1, epsilon=bad),
+        lambda bad: AdamW(0.1, betas=(0.9, bad)),
+        lambda bad: AdamW(0.1, weight_decay=bad),
+    ],
+)
+@pytest.mark.parametrize("bad", [-0.1, np.nan, np.inf])
+def test_settings_out_of_range_are_refused(build, bad):
+    """Before a step makes NaN of the weights."""
+    with pytest.raises(ValueError, match="at least 0"):
+        build(bad)
+
+
+@pytest.mark.parametrize("make", [lambda: Sgd(0.1), lambda: AdamW(0.1)])
+def test_gradients_of_other_parameters_are_refused(make):
+    """Too few, of another shape, or after a step on others."""
+    two, three = np.ones(2, np.float32), np.ones(3, np.float32)
+    for parameters, gradients in (([two, two], [two]), ([two], [three])):
+        with pytest.raises(ValueError, match="gradients of shapes"):
+            make().step(parameters, gradients)
+    optimiser = make()
+    optimiser.step([two], [two.copy()])
+    with pytest.raises(ValueError, match="make a new optimiser"):
+        optimiser.step([three], [three.copy()])

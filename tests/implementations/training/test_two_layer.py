@@ -57,3 +57,29 @@ def test_all_is_float32():
     """Weights and gradients."""
     network, X, y = case()
     assert {a.dtype for a in (*network.parameters, *loss_and_gradients(network, X, y)[1])} == {np.dtype(np.float32)}
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (np.ones((3, 4)), np.ones(2), r"rows \(3, 4\) and classes \(2,\)"),
+        (np.ones((3, 4)), np.ones((3, 1)), "classes"),
+        (np.ones((3, 4)), np.ones(1), "classes"),
+        (np.ones((3, 2)), np.ones(3), r"give \(n, 4\)"),
+        (np.ones((0, 4)), np.ones(0), "at least 1"),
+        (np.ones((2, 4)), np.array([1.0, 2.0]), "class 2.0"),
+        (np.ones((2, 4)), np.array([1.0, np.nan]), "class nan"),
+    ],
+)
+def test_data_that_do_not_fit_are_refused(X, y, message):
+    """Other shapes would be broadcast, other classes trained on."""
+    network = two_layer(np.random.default_rng(0), 4, 5)
+    with pytest.raises(ValueError, match=message):
+        loss_and_gradients(network, X.astype(np.float32), y.astype(np.float32))
+
+
+@pytest.mark.parametrize("sizes", [(0, 3), (3, 0), (-1, 3)])
+def test_a_network_without_units_is_refused(sizes):
+    """There is nothing to draw."""
+    with pytest.raises(ValueError, match="at least 1 of each"):
+        two_layer(np.random.default_rng(0), *sizes)
