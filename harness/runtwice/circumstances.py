@@ -76,6 +76,15 @@ def describe(ledger: Ledger) -> str:
     return f"{cpu.get('brand_raw') or 'unknown processor'} ({cpu.get('count') or '?'} cores{size})"
 
 
+def withheld(ledger: Ledger) -> str:
+    """What environment variables kept from a run of its processor, as `without AVX2 and more`; "" where nothing."""
+    variables = ledger.block["environment"].get("variables") or {}
+    features, kernel = (str(variables.get(name) or "") for name in _PROCESSOR_VARIABLES)
+    first, *more = features.replace(",", " ").split() or [""]
+    off = f"without {first}{' and more' if more else ''}" if first else ""
+    return ", ".join(filter(None, [off, f"BLAS kernel {kernel}" if kernel else ""]))
+
+
 def changed(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, Pair]:
     """Distributions whose versions differ, or that only one side has."""
     names = sorted((set(before) | set(after)) - UNREMARKABLE)

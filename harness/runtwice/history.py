@@ -98,8 +98,7 @@ def read(folder: Path, globs: Iterable[str] = ()) -> History:
 
 def machine(found: Ledger) -> str:
     """The machine of a run and what it made of its processor: only runs of one of these follow each other."""
-    disabled = (found.block["environment"].get("variables") or {}).get("NPY_DISABLE_CPU_FEATURES")
-    return circumstances.describe(found) + (", without processor features" if disabled else "")
+    return ", ".join(filter(None, [circumstances.describe(found), circumstances.withheld(found)]))
 
 
 def _ledgers(folder: Path) -> tuple[list[Ledger], list[Path]]:

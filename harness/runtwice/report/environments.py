@@ -1,8 +1,8 @@
 """Which ledgers were measured in one environment, and what to call it.
 
-Two ledgers belong to one environment where processor, cores, GPUs, operating system and Python are the same and no
-library that a result rests on has two versions. Of a claim that several of them judged, the latest row stands; one
-that was not run displaces none that was.
+Two ledgers belong to one environment where processor and what NumPy may use of it, cores, GPUs, operating system and
+Python are the same and no library that a result rests on has two versions. Of a claim that several of them judged, the
+latest row stands; one that was not run displaces none that was.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from runtwice import circumstances
 from runtwice.ledger import Ledger
 from runtwice.verdict import Verdict
 
@@ -69,12 +70,13 @@ def _created(ledger: Ledger) -> str:
 
 
 def machine(ledger: Ledger) -> str:
-    """Processor, cores and GPUs in a few words."""
+    """Processor, what was withheld of it, cores and GPUs in a few words."""
     about = ledger.block["environment"]
     cpu = ledger.cpu
     brand = re.sub(r"\((R|TM)\)|\bCPU\b|\bProcessor\b|@.*", "", str(cpu.get("brand_raw") or "unknown processor"))
     cores = about.get("cores") or cpu.get("count")
-    parts = [" ".join(brand.split()), f"{cores} core{'s' if cores != 1 else ''}" if cores else ""]
+    count = f"{cores} core{'s' if cores != 1 else ''}" if cores else ""
+    parts = [" ".join(brand.split()), count, circumstances.withheld(ledger)]
     return ", ".join([*filter(None, parts), *(about.get("gpus") or [])])
 
 

@@ -15,10 +15,16 @@ REFERENCE = ROOT / "reports" / "xeon-2-cores" / "itl.json"
 
 
 def a_ledger(
-    *rows, name="a.json", created="2026-01-01T00:00:00+00:00", brand="A(R) Processor", python="3.11.7", cores=2
+    *rows,
+    name="a.json",
+    created="2026-01-01T00:00:00+00:00",
+    brand="A(R) Processor",
+    python="3.11.7",
+    cores=2,
+    variables=None,
 ):
     """A finished ledger with these rows."""
-    environment = {"python": python, "cores": cores}
+    environment = {"python": python, "cores": cores, "variables": variables or {}}
     ids = [row["id"] for row in rows]
     document = ledger.header({"cpu": {"brand_raw": brand}}, {"id": "0" * 40}, environment, ids, [], "0.1")
     document["claims"].update(created=created, partial=False, rows=list(rows))

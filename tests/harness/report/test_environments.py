@@ -25,6 +25,17 @@ def test_another_processor_python_or_number_of_cores_is_another_environment():
     ]
 
 
+def test_a_processor_of_which_something_was_withheld_is_another_environment():
+    """The same machine with features of NumPy's switched off gives other numbers, which replace none of its own."""
+    off = a_ledger(a_row(), variables={"NPY_DISABLE_CPU_FEATURES": "AVX2 AVX512F"}, created="2027-01-01T00:00:00+00:00")
+    kernel = a_ledger(a_row(), variables={"OPENBLAS_CORETYPE": "Haswell"})
+    assert names(a_ledger(a_row()), off, kernel) == [
+        "A, 2 cores, Python 3.11.7",
+        "A, 2 cores, without AVX2 and more, Python 3.11.7",
+        "A, 2 cores, BLAS kernel Haswell, Python 3.11.7",
+    ]
+
+
 def test_another_version_of_a_library_is_another_environment():
     """The library is named; one that both have in the same version is not."""
     old, new = (
