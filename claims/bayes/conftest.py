@@ -31,14 +31,7 @@ def surrogates():
 @pytest.fixture(scope="session")
 def leads(searches):
     """Best scores of TPE and of random search on the interpolated problem, by seed and trial, (seeds, trials)."""
-    return lambda seeds, trials: {
-        name: searches.curves(name, seeds, _shared(trials))[:, :trials] for name in ("tpe", "random")
-    }
-
-
-def _shared(trials):
-    """The length of the studies that serve this budget by a prefix."""
-    return 20 if trials <= 20 else 150
+    return lambda seeds, trials: {name: searches.curves(name, seeds, trials) for name in ("tpe", "random")}
 
 
 @pytest.fixture(scope="session")

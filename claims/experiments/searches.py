@@ -95,9 +95,16 @@ def curves(method: str, seeds: int, trials: int, data: int = friedman.POST_SEED,
     return np.array([_curve(method, seed, int(trials), data, space) for seed in range(int(seeds))])
 
 
-@cache
 def _curve(method: str, seed: int, trials: int, data: int, space: str) -> list[float]:
-    return study(SAMPLERS[method], seed, trials, data=data, space=SPACES[space]).best_so_far()
+    """The first trials of a study that goes on where a longer one is asked for."""
+    study = _growing(method, seed, data, space)
+    study.run(landscape.regressor(data), max(0, trials - len(study.trials)))
+    return study.best_so_far()[:trials]
+
+
+@cache
+def _growing(method: str, seed: int, data: int, space: str) -> Study:
+    return Study(SPACES[space], SAMPLERS[method], seed=seed, maximise=True)
 
 
 def best(method: str, seeds: int, trials: int, data: int = friedman.POST_SEED, space: str = "four") -> np.ndarray:
