@@ -97,14 +97,14 @@ def curves(method: str, seeds: int, trials: int, data: int = friedman.POST_SEED,
 
 def _curve(method: str, seed: int, trials: int, data: int, space: str) -> list[float]:
     """The first trials of a study that goes on where a longer one is asked for."""
-    study = _growing(method, seed, data, space)
-    study.run(landscape.regressor(data), max(0, trials - len(study.trials)))
+    study, problem = _growing(method, seed, data, space)
+    study.run(problem, max(0, trials - len(study.trials)))
     return study.best_so_far()[:trials]
 
 
 @cache
-def _growing(method: str, seed: int, data: int, space: str) -> Study:
-    return Study(SPACES[space], SAMPLERS[method], seed=seed, maximise=True)
+def _growing(method: str, seed: int, data: int, space: str) -> tuple[Study, landscape.Regressor]:
+    return Study(SPACES[space], SAMPLERS[method], seed=seed, maximise=True), landscape.regressor(data)
 
 
 def best(method: str, seeds: int, trials: int, data: int = friedman.POST_SEED, space: str = "four") -> np.ndarray:
