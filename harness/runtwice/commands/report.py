@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from runtwice import ledger
+from runtwice.commands.claims_folder import claims_option_for
 from runtwice.errors import LedgerError, RuntwiceError
 from runtwice.session import LOCAL
 
@@ -25,14 +26,7 @@ from runtwice.session import LOCAL
     show_default=True,
     help="The folder to write to.",
 )
-@click.option(
-    "--claims",
-    "root",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("claims"),
-    show_default=True,
-    help="The folder that holds the topics; without it the pages show what the ledgers alone know.",
-)
+@claims_option_for("The folder that holds the topics; without it the pages show what the ledgers alone know.")
 @click.option("--title", default="", help="The heading of the first page.")
 def report(ledgers: tuple[Path, ...], out: Path, root: Path, title: str) -> None:
     """Write pages that show claims, verdicts and evidence, to be read without a network.
