@@ -29,6 +29,13 @@ def surrogates():
 
 
 @pytest.fixture(scope="session")
+def optuna_curves(surrogates, sweep):
+    """Best score after each trial of the post's own Optuna studies, real fits: by "tpe" or "random" and seeds."""
+    samplers = {"tpe": surrogates.real_tpe, "random": surrogates.real_random}
+    return lambda name, seeds: np.array(sweep(samplers[name], range(seeds), shifted=False))
+
+
+@pytest.fixture(scope="session")
 def leads(searches):
     """Best scores of TPE and of random search on the interpolated problem, by seed and trial, (seeds, trials)."""
     return lambda seeds, trials: {name: searches.curves(name, seeds, trials) for name in ("tpe", "random")}

@@ -14,13 +14,10 @@ def _at(curves, budget):
     expect={"scikit-learn>=1.9": "refuted", "optuna>=5": "refuted"},
     because="0.8710 and 0.8738 for random search's 0.8704 and 0.8730; TPE's spread at 20 is 0.0067 for 0.0146",
 )
-def test_the_posts_five_seeds(evidence, surrogates):
+def test_the_posts_five_seeds(evidence, optuna_curves):
     """Optuna's two samplers with real fits, one study of 120 trials a seed for all three budgets."""
     seeds, budgets = evidence.given("seeds"), evidence.given("budgets")
-    found = {
-        name: np.array([surrogates.real_optuna(sampler, seed) for seed in range(seeds)])
-        for name, sampler in (("tpe", "TPESampler"), ("random", "RandomSampler"))
-    }
+    found = {name: optuna_curves(name, seeds) for name in ("tpe", "random")}
     for name, curves in found.items():
         evidence.figure(f"{name}_mean", [_at(curves, budget).mean() for budget in budgets])
         evidence.figure(f"{name}_spread", [np.ptp(_at(curves, budget)) for budget in budgets])

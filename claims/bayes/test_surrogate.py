@@ -12,7 +12,7 @@ from runtwice import claim
     expect={"scikit-learn>=1.9": "refuted", "cpu:AVX2": "refuted"},
     because="0.8732, 0.8801 and 0.8774 under scikit-learn 1.9, a spread of 0.0069; 0.0019 under 1.8 with AVX-512",
 )
-def test_the_posts_three_seeds(evidence, surrogates):
+def test_the_posts_three_seeds(evidence, surrogates, optuna_curves):
     """The post's surrogate and its random search with the post's streams, every score a fit; TPE's mean beside it."""
     seeds = range(evidence.given("seeds"))
     best = {}
@@ -26,7 +26,7 @@ def test_the_posts_three_seeds(evidence, surrogates):
     evidence.figure("mean_gain", gains.mean())
     evidence.figure("seed_2", gains[2])
     trials, tpe_seeds = evidence.given("trials"), evidence.given("tpe_seeds")
-    tpe = [surrogates.real_optuna("TPESampler", seed)[trials - 1] for seed in range(tpe_seeds)]
+    tpe = optuna_curves("tpe", tpe_seeds)[:, trials - 1]
     evidence.figure("shortfall", np.mean(tpe) - best["surrogate"].mean())
 
 

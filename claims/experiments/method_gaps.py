@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from claims.experiments.regression_members import average, clean, columns, friedman_split, members
 
+MODEL_SEEDS = 8
+
 
 def stacking_scores(data_seed: int, model_seed: int) -> dict[str, float]:
     """Test R2 of stack, best member and plain average; the seed of the models is that of the folds as well."""
@@ -21,3 +23,8 @@ def stacking_gaps(data_seed: int) -> dict[str, float]:
         "stack against best member": scores["stack"] - scores["best"],
         "best member against average": scores["best"] - scores["average"],
     }
+
+
+def stacking_repeats(data_seed: int) -> list[dict[str, float]]:
+    """The scores on one data set, over seeds of the models."""
+    return [stacking_scores(data_seed, model_seed) for model_seed in range(MODEL_SEEDS)]

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from claims.experiments.conveyor import conveyed
 from claims.experiments.fresh_process import in_fresh_process
 
+if TYPE_CHECKING:
+    from implementations.inference.weights import Weights
+
+Value = TypeVar("Value")
 PROMPTS = (64, 256, 1024)
 ANSWER_TOKENS = 64
+HALVED = "halved"  # half of the layers, after the shortest prompt
 WIDTH, HEADS, HIDDEN, POSITIONS = 768, 12, 3072, 4096
 
 
@@ -46,18 +52,25 @@ def shape(layers: int = 12) -> Any:
 
 
 class Timed:
-    """A plain decoder that serves requests one after another in one cache, which is made once.
+    """A plain decoder that serves requests one after another in one cache, which is made once."""
 
-    Args:
-        layers: of the decoder.
-        seed: of its weights.
-    """
-
-    def __init__(self, layers: int = 12, seed: int = 0) -> None:
+    def __init__(self, weights: Weights) -> None:
         from claims.experiments.plain_decoder import PlainDecoder
+
+        self.decoder = PlainDecoder(weights, POSITIONS)
+
+    @classmethod
+    def drawn(cls, layers: int = 12, seed: int = 0) -> Timed:
+        """One with random weights."""
         from implementations.inference.weights import Weights
 
-        self.decoder = PlainDecoder(Weights.random(shape(layers), np.random.default_rng(seed)), POSITIONS)
+        return cls(Weights.random(shape(layers), np.random.default_rng(seed)))
+
+    def halved(self) -> Timed:
+        """One that has the first half of the layers."""
+        weights = self.decoder.weights
+        layers = weights.layers[: len(weights.layers) // 2]
+        return Timed(replace(weights, shape=replace(weights.shape, layers=len(layers)), layers=layers))
 
     def request(self, prompt_tokens: int, answer_tokens: int) -> dict[str, Any]:
         """Milliseconds of the parts of one request.
@@ -86,27 +99,18 @@ def prompt_of(length: int) -> str:
 
 
 def by_prompt(seed: int) -> dict[str, Any]:
-    """A request of 64 answer tokens for each of the post's prompts, by length of the prompt."""
-    timed = Timed(seed=seed)
-    timed.request(64, 4)
-    return {str(size): timed.request(size, ANSWER_TOKENS) for size in _turned(PROMPTS, seed)}
-
-
-def by_layers(seed: int, layers: Sequence[int], prompts: Sequence[int], answer_tokens: int) -> dict[str, Any]:
-    """Time to the first token and median gap, by layers and length of the prompt ("layers prompt")."""
-    found = {}
-    for count in _turned(layers, seed):
-        timed = Timed(count, seed)
-        timed.request(64, 2)
-        for size in prompts:
-            run = timed.request(size, answer_tokens)
-            found[f"{count} {size}"] = {"ttft_ms": run["ttft_ms"], "gap_ms": median(run["gaps_ms"])}
-    return found
+    """A request of 64 answer tokens for each of the post's prompts, by length of the prompt; one more with `HALVED`."""
+    whole = Timed.drawn(seed=seed)
+    half = whole.halved()
+    arms = {**{str(size): (whole, size) for size in PROMPTS}, HALVED: (half, min(PROMPTS))}
+    for timed in (whole, half):
+        timed.request(64, 4)
+    return {name: arms[name][0].request(arms[name][1], ANSWER_TOKENS) for name in _turned(list(arms), seed)}
 
 
 def by_answer(seed: int, answers: Sequence[int], prompt_tokens: int) -> list[float]:
     """Seconds of whole requests by length of the answer, in the order of `answers`."""
-    timed = Timed(seed=seed)
+    timed = Timed.drawn(seed=seed)
     timed.request(prompt_tokens, 4)
     seconds = {size: timed.request(prompt_tokens, size)["total_s"] for size in _turned(answers, seed)}
     return [seconds[size] for size in answers]
@@ -114,7 +118,7 @@ def by_answer(seed: int, answers: Sequence[int], prompt_tokens: int) -> list[flo
 
 def long_answer(seed: int, layers: int, prompt_tokens: int, answer_tokens: int) -> list[float]:
     """The gaps of one long answer in milliseconds."""
-    timed = Timed(layers, seed)
+    timed = Timed.drawn(layers, seed)
     timed.request(prompt_tokens, 8)
     gaps_ms: list[float] = timed.request(prompt_tokens, answer_tokens)["gaps_ms"]
     return gaps_ms
@@ -122,7 +126,7 @@ def long_answer(seed: int, layers: int, prompt_tokens: int, answer_tokens: int) 
 
 def by_shared_pass(seed: int, sizes: Sequence[int], rounds: int) -> list[float]:
     """Milliseconds a token of one pass over so many tokens at once: the median of some rounds."""
-    decoder = Timed(seed=seed).decoder
+    decoder = Timed.drawn(seed=seed).decoder
     found: dict[int, list[float]] = {size: [] for size in sizes}
     decoder([0] * max(sizes))
     for number in range(rounds):
@@ -136,7 +140,7 @@ def by_shared_pass(seed: int, sizes: Sequence[int], rounds: int) -> list[float]:
 
 def first_requests(seed: int, layers: int, requests: int) -> list[float]:
     """Seconds of the first requests of a process, all alike and none left out."""
-    timed = Timed(layers, seed)
+    timed = Timed.drawn(layers, seed)
     return [timed.request(64, 4)["total_s"] for _ in range(requests)]
 
 
@@ -145,7 +149,7 @@ def chop_and_step_ms(seed: int, characters: int) -> dict[str, float]:
     from claims.experiments.byte_pairs import trained, written
     from implementations.inference.tokenizer import encode
 
-    timed = Timed(seed=seed)
+    timed = Timed.drawn(seed=seed)
     timed.request(64, 2)
     tokenizer, text = trained(seed), written(seed, characters)
 
@@ -162,7 +166,7 @@ def chop_and_step_ms(seed: int, characters: int) -> dict[str, float]:
     }
 
 
-def _turned(values: Sequence[int], seed: int) -> list[int]:
+def _turned(values: Sequence[Value], seed: int) -> list[Value]:
     """The same values, beginning elsewhere for another seed."""
     start = seed % len(values)
     return [*values[start:], *values[:start]]
@@ -170,7 +174,7 @@ def _turned(values: Sequence[int], seed: int) -> list[int]:
 
 def continued(tokens: int, layers: int) -> tuple[Any, int]:
     """A decoder that has read all but the last of `tokens` tokens, and their number."""
-    decoder = Timed(layers).decoder
+    decoder = Timed.drawn(layers).decoder
     decoder([0] * tokens)
     return decoder, tokens
 

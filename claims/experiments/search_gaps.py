@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,18 +21,30 @@ class Gap:
     repeats: Floats
 
 
-def posts_first_rows(seeds: int, real_seeds: int, trials: int, tpe_trials: int) -> dict[str, Gap]:
+def real_best_of_six(seed: int) -> float:
+    """Best of the posts' 64 random trials over six parameters, every score a fit."""
+    return float(searches.real_random("six", seed).best_so_far()[-1])
+
+
+def posts_first_rows(six: Sequence[float], seeds: int, trials: int, tpe_trials: int) -> dict[str, Gap]:
     """The three comparisons that head the recap's table.
 
     With six parameters every score is a fit: the grid's points are corners of the space, where the interpolation has
     nothing to go by.
+
+    Args:
+        six: `real_best_of_six` of some seeds.
+        seeds: of the other two comparisons.
+        trials: of random search over three parameters.
+        tpe_trials: of TPE, and of random search beside it.
     """
     three = searches.random_best("three", seeds, trials)
-    six = np.array([searches.real_random("six", seed, trials).best_so_far()[-1] for seed in range(real_seeds)])
     tpe, random = (searches.best(method, seeds, tpe_trials) for method in ("tpe", "random"))
     return {
         "grid and random search, 3 parameters": Gap(three - searches.grid_best(searches.GRID_THREE), three),
-        "grid and random search, 6 parameters": Gap(six - searches.real_grid("six").best_so_far()[-1], six),
+        "grid and random search, 6 parameters": Gap(
+            np.array(six) - searches.real_grid("six").best_so_far()[-1], np.array(six)
+        ),
         f"TPE and random search, {tpe_trials} trials": Gap(tpe - random, random),
     }
 

@@ -76,6 +76,11 @@ def real_grid(space: str) -> Study:
     return Study(SPACES[space], GRIDS[space], maximise=True).run(friedman.score, len(GRIDS[space]))
 
 
+def real_scores_of_three(seed: int) -> list[float]:
+    """Scores of the trials of `real_random` over three parameters; `drawn_configs` are their configurations."""
+    return [float(trial.value) for trial in real_random("three", seed).trials]
+
+
 def drawn_configs(space: str, seed: int, trials: int = 64) -> list[dict[str, Any]]:
     """The configurations of `real_random` without a fit."""
     study = Study(SPACES[space], RandomSearch(), streams=one_stream(seed)).run(lambda _config: 0.0, trials)

@@ -70,6 +70,16 @@ def real_optuna(sampler: str, seed: int) -> list[float]:
     return [float(value) for value in np.maximum.accumulate(real_scores(sampler, seed, BUDGETS[-1]))]
 
 
+def real_tpe(seed: int) -> list[float]:
+    """`real_optuna` of Optuna's TPE."""
+    return real_optuna("TPESampler", seed)
+
+
+def real_random(seed: int) -> list[float]:
+    """`real_optuna` of Optuna's random sampler."""
+    return real_optuna("RandomSampler", seed)
+
+
 def real_scores(sampler: str, seed: int, trials: int) -> list[float]:
     """Scores of the first trials of the post's Optuna study."""
     import optuna
@@ -135,7 +145,6 @@ def fit(points: Floats, values: Floats) -> Prediction:
     return tree_spread(QuickForest)(points, values)
 
 
-@cache
 def forest_study(
     seed: int,
     *,
@@ -146,6 +155,11 @@ def forest_study(
     data: int = friedman.POST_SEED,
 ) -> Study:
     """The forest surrogate with one of its settings changed; `rule` is `ucb` or `ei`."""
+    return _forest_study(seed, kappa, n_startup, rule, trials, data)
+
+
+@cache  # by all settings, whether they were named or left as they are
+def _forest_study(seed: int, kappa: float, n_startup: int, rule: str, trials: int, data: int) -> Study:
     search = SurrogateSearch(fit, ucb(kappa) if rule == "ucb" else expected_improvement, n_startup)
     return Study(FOUR, search, seed=seed, maximise=True).run(landscape.regressor(data), trials)
 

@@ -12,6 +12,12 @@ def searches():
 
 
 @pytest.fixture(scope="session")
+def random_scores(searches, sweep):
+    """Scores of the post's random search over three parameters, every one a fit, by number of seeds: one row each."""
+    return lambda seeds: sweep(searches.real_scores_of_three, range(seeds), shifted=False)
+
+
+@pytest.fixture(scope="session")
 def canaries():
     """The slow claims at their smallest."""
     from claims.experiments import search_canaries

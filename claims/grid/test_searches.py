@@ -1,6 +1,7 @@
 """Grid and random search on the posts' problem: their own fits, and the interpolated problem for many seeds."""
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 
 import numpy as np
 
@@ -105,10 +106,9 @@ def _total_effects(searches, data, draws):
     expect={OLD_ROWS: "refuted"},
     because="seed 0 is 0.8738 and seed 8 is 0.8750 from scikit-learn 1.9 on; mean and spread stay",
 )
-def test_ten_seeds_of_random_search(evidence, searches):
-    """The post's own ten streams, every score a fit."""
-    space = evidence.given("space")
-    best = [searches.real_random(space, seed).best.value for seed in range(evidence.given("seeds"))]
+def test_ten_seeds_of_random_search(evidence, random_scores):
+    """The post's own ten streams over three parameters, every score a fit."""
+    best = [max(scores) for scores in random_scores(evidence.given("seeds"))]
     evidence.figure("best", best)
     evidence.figure("mean", np.mean(best))
     evidence.figure("spread", np.ptp(best))
@@ -239,7 +239,7 @@ def _mean_best(searches, space, trials, seeds, data):
 
 
 @claim("grid.scratch-equals-sklearn")
-def test_the_loop_is_the_librarys_search(evidence, searches):
+def test_the_loop_is_the_librarys_search(evidence, searches, random_scores):
     """Scores of all 64 combinations, in both orders, and the best of each; the table beside real fits."""
     from sklearn.model_selection import GridSearchCV
 
@@ -253,20 +253,21 @@ def test_the_loop_is_the_librarys_search(evidence, searches):
     evidence.figure("theirs", theirs.best_score_)
     evidence.figure("trials_mine", len(ours.trials))
     evidence.figure("trials_theirs", len(theirs.cv_results_["params"]))
-    random = [searches.real_random("three", seed).trials for seed in range(evidence.given("seeds"))]
-    evidence.figure("table_ranks_at_three", _rank_correlation(searches, ours.trials))
-    evidence.figure("table_ranks_at_six", _rank_correlation(searches, searches.real_grid("six").trials))
-    evidence.figure("table_ranks_of_random", _rank_correlation(searches, [t for run in random for t in run]))
+    scores = np.array(random_scores(evidence.given("seeds")))
+    configs = [searches.drawn_configs("three", seed) for seed in range(len(scores))]
+    for name, trials in (("three", ours.trials), ("six", searches.real_grid("six").trials)):
+        found = [trial.value for trial in trials], [trial.config for trial in trials]
+        evidence.figure(f"table_ranks_at_{name}", _rank_correlation(searches, *found))
+    evidence.figure("table_ranks_of_random", _rank_correlation(searches, scores.ravel(), list(chain(*configs))))
     problem = searches.landscape.regressor()
-    evidence.figure("table_mean_best", np.mean([problem.many([t.config for t in run]).max() for run in random]))
+    evidence.figure("table_mean_best", np.mean([problem.many(drawn).max() for drawn in configs]))
 
 
-def _rank_correlation(searches, trials):
+def _rank_correlation(searches, scores, configs):
     """Of real scores with those of the interpolated problem, without noise."""
     from scipy.stats import spearmanr
 
-    smooth = searches.landscape.regressor().smooth([trial.config for trial in trials])
-    return float(spearmanr([trial.value for trial in trials], smooth).statistic)
+    return float(spearmanr(scores, searches.landscape.regressor().smooth(configs)).statistic)
 
 
 def _key(config):

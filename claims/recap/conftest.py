@@ -32,6 +32,18 @@ def votes(sweep):
 
 
 @pytest.fixture(scope="session")
+def first_rows(sweep):
+    """The three comparisons that head the table: by seeds, seeds of real fits, trials and trials of TPE."""
+    from claims.experiments import search_gaps
+
+    def of(seeds, real_seeds, trials, tpe_trials):
+        six = sweep(search_gaps.real_best_of_six, range(real_seeds), shifted=False)
+        return search_gaps.posts_first_rows(six, seeds, trials, tpe_trials)
+
+    return of
+
+
+@pytest.fixture(scope="session")
 def blends(votes):
     """Blends on so many data sets: by number of data sets, members, holdout rows and draws; each fitted once."""
     from claims.experiments import blend_draws

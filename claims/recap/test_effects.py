@@ -10,18 +10,18 @@ from runtwice import claim
     expect="refuted",
     because="four gaps of six lie outside: stack 7, average 32, blend 84 and six parameters 2.5 standard deviations",
 )
-def test_each_gap_against_its_own_noise(evidence, votes):
+def test_each_gap_against_its_own_noise(evidence, votes, first_rows, sweep):
     """Every comparison's gap over data sets against the spread of one of its arms over seeds, within data sets."""
-    from claims.experiments import blend_draws, method_gaps, search_gaps
+    from claims.experiments import blend_draws, method_gaps
 
     sets, groups, seeds = (evidence.given(name) for name in ("data_sets", "groups", "seeds"))
-    gaps = [method_gaps.stacking_gaps(seed) for seed in range(sets)]
-    repeats = [[method_gaps.stacking_scores(group, model) for model in range(seeds)] for group in range(groups)]
+    gaps = sweep(method_gaps.stacking_gaps, range(sets))
+    repeats = [row[:seeds] for row in sweep(method_gaps.stacking_repeats, range(groups))]
     for label, arm in (("stack against best member", "stack"), ("best member against average", "average")):
         own = [[one[arm] for one in row] for row in repeats]
         evidence.smaller_than_noise([one[label] for one in gaps], own, label=label)
     conditions = ("search_seeds", "real_seeds", "trials", "tpe_trials")
-    for label, gap in search_gaps.posts_first_rows(*(evidence.given(name) for name in conditions)).items():
+    for label, gap in first_rows(*(evidence.given(name) for name in conditions)).items():
         evidence.smaller_than_noise(gap.effects, gap.repeats, label=label)
     found = [blend_draws.losses_by_draw(one, 1800, evidence.given("draws")) for one in votes(sets)]
     evidence.smaller_than_noise(

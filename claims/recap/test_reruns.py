@@ -8,12 +8,10 @@ from runtwice import claim
     expect="refuted",
     because="on six parameters random search leads by 0.010, 2.5 standard deviations (1.2 to 3.9) over ten seeds",
 )
-def test_gaps_of_the_first_three_rows(evidence):
+def test_gaps_of_the_first_three_rows(evidence, first_rows):
     """Mean gap of each comparison over seeds against the spread of random search over seeds, on the posts' data."""
-    from claims.experiments import search_gaps
-
     conditions = ("search_seeds", "real_seeds", "trials", "tpe_trials")
-    for label, gap in search_gaps.posts_first_rows(*(evidence.given(name) for name in conditions)).items():
+    for label, gap in first_rows(*(evidence.given(name) for name in conditions)).items():
         evidence.smaller_than_noise(gap.effects, gap.repeats, label=label)
 
 

@@ -12,11 +12,19 @@ def by_prompt():
 
     run = cache(partial(request_times.process, "by_prompt"))
 
-    def runs(count):
+    def runs(count, names=request_times.PROMPTS):
         found = [run(seed) for seed in range(int(count))]
-        return {size: [one[str(size)] for one in found] for size in request_times.PROMPTS}
+        return {name: [one[str(name)] for one in found] for name in names}
 
     return runs
+
+
+@pytest.fixture(scope="session")
+def halved(by_prompt):
+    """Requests after the shortest of them to half of the layers, in the same processes."""
+    from claims.experiments.request_times import HALVED
+
+    return lambda count: by_prompt(count, [HALVED])[HALVED]
 
 
 @pytest.fixture(scope="session")

@@ -253,22 +253,19 @@ def test_the_order_of_costs(evidence, by_prompt):
 
 
 @claim("request.cheatsheet-itl-factors")
-def test_what_moves_the_gap_and_what_the_first_token(evidence, request_times):
+def test_what_moves_the_gap_and_what_the_first_token(evidence, by_prompt, halved):
     """Logarithms of how gap and first token change with twice the layers and with sixteen times the prompt."""
-    settings = {name: [int(one) for one in evidence.given(name)] for name in ("layers", "prompts")}
-    runs = request_times(
-        "by_layers", evidence.given("processes"), **settings, answer_tokens=int(evidence.given("answer_tokens"))
-    )
-    (half, full), (short, long) = settings["layers"], settings["prompts"]
+    runs = by_prompt(evidence.given("processes"))
+    short, long = (runs[int(size)] for size in evidence.given("prompts"))
 
-    def change(name, after, before):
-        return [math.log(run[after][name] / run[before][name]) for run in runs]
+    def change(after, before):
+        return np.log(np.divide(after, before)).tolist()
 
-    by_layers = change("gap_ms", f"{full} {short}", f"{half} {short}")
-    by_prompt = change("gap_ms", f"{full} {long}", f"{full} {short}")
-    evidence.above(by_layers, by_prompt, paired=True, label="gap: layers doubled above prompt times 16")
-    first = change("ttft_ms", f"{full} {long}", f"{full} {short}")
-    evidence.above(first, by_prompt, paired=True, label="prompt times 16: first token above gap")
+    by_layers = change(medians(short), medians(halved(evidence.given("processes"))))
+    with_prompt = change(medians(long), medians(short))
+    evidence.above(by_layers, with_prompt, paired=True, label="gap: layers doubled above prompt times 16")
+    first = change(*([run["ttft_ms"] for run in found] for found in (long, short)))
+    evidence.above(first, with_prompt, paired=True, label="prompt times 16: first token above gap")
 
 
 @claim("request.mistake-warmup")

@@ -28,9 +28,10 @@ from runtwice.claim import TIERS, Declaration
 from runtwice.collection import Bound
 from runtwice.errors import ClaimError, ClusterError, EvidenceError, LedgerError
 from runtwice.fixtures import BOUND, EVIDENCE, SESSION, evidence, sweep  # noqa: F401 - the fixtures register here
+from runtwice.local_workers import LocalWorkers
 from runtwice.properties import PROFILES
 from runtwice.session import Session
-from runtwice.sweep import HERE, Cluster, Progress
+from runtwice.sweep import HERE, Cluster, Progress, Workers
 from runtwice.verdict import Conclusion, Verdict
 
 ROW = pytest.StashKey[dict[str, Any]]()
@@ -55,6 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--ledger", type=Path, metavar="PATH", help="where to write (default: reports/local/<UTC time>.json)"
     )
     group.addoption("--resume", type=Path, metavar="LEDGER", help="go on from a run that was killed or interrupted")
+    group.addoption("--workers", type=int, metavar="N", help="run the seeds of sweeps in N processes of this machine")
     group.addoption(
         "--cluster", metavar="ADDRESS", help="run the seeds of sweeps on the Dask workers of tcp://host:port"
     )
@@ -72,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.getoption("--resume"),
         worker.get("workerid", ""),
         _progress(config),
-        _cluster(config),
+        _workers(config),
         config.getoption("--first-seed"),
     )
     config.add_cleanup(session.close)
@@ -103,9 +105,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return TopicScheduling(config, log)
 
 
-def _cluster(config: pytest.Config) -> Cluster | None:
-    address = config.getoption("--cluster")
-    if not address or config.option.collectonly:
+def _workers(config: pytest.Config) -> Workers | None:
+    address, count = config.getoption("--cluster"), config.getoption("--workers")
+    if count is not None:
+        if count < 1:
+            raise pytest.UsageError(f"--workers {count}: at least 1 process is needed")
+        if address:
+            raise pytest.UsageError("--workers and --cluster: the seeds of sweeps go to one or to the other")
+        if config.getoption("numprocesses", None):
+            raise pytest.UsageError("--workers and -n: with --workers one process asks and the others run its seeds")
+    if config.option.collectonly:
+        return None
+    if count is not None:
+        return LocalWorkers(count)
+    if not address:
         return None
     try:
         return Cluster(address)
@@ -327,7 +340,7 @@ class Keeper:
         if all(found["verdict"] == Verdict.NOT_RUN for found in rows):
             terminalreporter.write_line("no claim was judged: every selected one was not run", red=True)
         if run.shares:
-            terminalreporter.write_line(f"cluster: {_shared_out(run.shares)}")
+            terminalreporter.write_line(f"sweeps: {_shared_out(run.shares)}")
         if run.written is not None:
             terminalreporter.write_line(f"ledger: {_relative(run.written)}")
 

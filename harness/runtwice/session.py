@@ -22,12 +22,12 @@ class Session:
         resume: A ledger whose judged claims and sweeps are carried over.
         worker: The worker's name; "" on the process that keeps the ledger.
         progress: Shows long experiments passing.
-        cluster: Who runs the seeds of sweeps; None for this process.
+        workers: Who runs the seeds of sweeps; None for this process.
         first_seed: Added to the seeds of every sweep.
 
     Attributes:
         timed: Whether the claim at hand needs the machine to itself; its sweeps stay in this process.
-        shares: Which worker of the cluster ran which seeds, once the run has ended.
+        shares: Which worker ran which seeds, once the run has ended.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Session:
         resume: Path | None = None,
         worker: str = "",
         progress: sweep.Progress = sweep.silent,
-        cluster: sweep.Cluster | None = None,
+        workers: sweep.Workers | None = None,
         first_seed: int = 0,
     ) -> None:
         self.root = root
@@ -48,7 +48,7 @@ class Session:
         self._fresh = path is None and resume is None
         self.worker = worker
         self.progress = progress
-        self.cluster = cluster
+        self.workers = workers
         self.timed = False
         self.shares: dict[str, Any] = {}
         self.selection: list[str] = []
@@ -125,9 +125,9 @@ class Session:
         for found in self._kept() if partial else ():
             self._journal.rows.setdefault(found["id"], found)
         self._journal.header["claims"]["controls"] = dict(self.stopwatch.record())
-        if self.cluster is not None:
+        if self.workers is not None:
             self.shares = sweep.shares(self.path)
-            self._journal.header["claims"]["cluster"] = {"scheduler": self.cluster.address, **self.shares}
+            self._journal.header["claims"]["cluster"] = {"scheduler": self.workers.address, **self.shares}
         try:
             self.written = self._journal.finish(partial=partial)
         except OSError as error:
@@ -156,17 +156,17 @@ class Session:
         same = all(found["fingerprint"].get(part) == now[part] for part in ("code", "distributions"))
         return found if same else None
 
-    def _cluster_now(self) -> sweep.Cluster | None:
-        return None if self.timed else self.cluster
+    def _workers_now(self) -> sweep.Workers | None:
+        return None if self.timed else self.workers
 
     def sweep(self) -> sweep.Sweep:
         """The sweep of this run, with what the resumed one kept."""
         kept = sweep.kept_results(self.resume) if self.resume else {}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         journal = sweep.sweeps_path(self.path, self.worker)
-        return sweep.Sweep(self.root, journal, kept, self.progress, self._cluster_now, self.first_seed)
+        return sweep.Sweep(self.root, journal, kept, self.progress, self._workers_now, self.first_seed)
 
     def close(self) -> None:
-        """Leave the cluster, where there is one."""
-        if self.cluster is not None:
-            self.cluster.close()
+        """Leave the workers, where there are any."""
+        if self.workers is not None:
+            self.workers.close()

@@ -1,8 +1,9 @@
 """Runs one experiment over seeds, keeping each seed's result as soon as it is there.
 
 A killed run leaves its finished seeds in a file beside the ledger (`<ledger>.sweeps*`, JSON lines); a resumed run takes
-them from there as long as the experiment's code is the same. The seeds run in this process one by one, or on the
-workers of a Dask cluster; the results are the same bit for bit, and the file says which process each came from.
+them from there as long as the experiment's code is the same. The seeds run in this process one by one, in others of
+this machine (`runtwice.local_workers`), or on the workers of a Dask cluster; the results are the same bit for bit, and
+the file says which process each came from.
 """
 
 from __future__ import annotations
@@ -43,6 +44,22 @@ class Progress(Protocol):
 def silent(what: str, total: int) -> AbstractContextManager[Callable[[], None]]:  # noqa: ARG001 - the protocol's names
     """Progress that nobody watches."""
     return nullcontext(lambda: None)
+
+
+class Workers(Protocol):
+    """Processes that seeds are sent to.
+
+    Attributes:
+        address: Where they are, as the ledger says it.
+    """
+
+    address: str
+
+    def results(self, tasks: Sequence[SeedTask]) -> Iterator[tuple[SeedTask, dict[str, Any]]]:
+        """What they found, as it comes; a task that does not come back is run in the process that asked."""
+
+    def close(self) -> None:
+        """Leave them."""
 
 
 class Cluster:
@@ -126,7 +143,7 @@ class Sweep:
         journal: Where results are appended, or None to keep none.
         kept: Results of an earlier run, as `kept_results` reads them.
         progress: Shows the seeds passing.
-        cluster: Who runs the seeds; None, or a function that says None now, for this process.
+        workers: Says who runs the seeds now; None for this process.
         first_seed: Added to every seed, so that the same experiment runs on seeds it has never seen.
     """
 
@@ -136,7 +153,7 @@ class Sweep:
         journal: Path | None = None,
         kept: dict[tuple[str, str], Any] | None = None,
         progress: Progress = silent,
-        cluster: Callable[[], Cluster | None] = lambda: None,
+        workers: Callable[[], Workers | None] = lambda: None,
         first_seed: int = 0,
     ) -> None:
         self._first_seed = first_seed
@@ -144,20 +161,22 @@ class Sweep:
         self._journal = journal
         self._kept = dict(kept or {})
         self._progress = progress
-        self._cluster = cluster
+        self._workers = workers
 
-    def __call__(self, function: Callable[[int], Any], seeds: Iterable[int]) -> list[Any]:
+    def __call__(self, function: Callable[[int], Any], seeds: Iterable[int], *, shifted: bool = True) -> list[Any]:
         """One result a seed, in the order of `seeds`.
 
         Args:
             function: A module-level function of one seed that returns what JSON can hold.
             seeds: Whole numbers, each once: a seed run twice is still one observation.
+            shifted: Whether the run's first seed is added to them; not where they are the post's own.
 
         Raises:
             EvidenceError: `function` is not module-level, or returns something JSON cannot hold; a seed comes twice.
         """
         key = self._key(function)
-        seeds = [operator.index(seed) + self._first_seed for seed in seeds]
+        first = self._first_seed if shifted else 0
+        seeds = [operator.index(seed) + first for seed in seeds]
         if len(set(seeds)) < len(seeds):
             twice = next(seed for seed, count in Counter(seeds).items() if count > 1)
             raise EvidenceError(f"sweep({function.__qualname__}): seed {twice} comes twice; that is one observation")
@@ -172,11 +191,11 @@ class Sweep:
         return [self._kept[(key, str(seed))] for seed in seeds]
 
     def _found(self, function: Callable[[int], Any], seeds: list[int]) -> Iterator[_Found]:
-        """Seed, result, and who ran it where there is a cluster."""
-        cluster = self._cluster()
+        """Seed, result, and who ran it where there are workers."""
+        workers = self._workers()
         left = dict.fromkeys(seeds)
-        if cluster is not None:
-            for task, found in cluster.results(tasks_of(self._root, function, seeds)):
+        if workers is not None:
+            for task, found in workers.results(tasks_of(self._root, function, seeds)):
                 del left[task.seed]
                 yield task.seed, found["value"], found["process"]
         for seed in left:

@@ -173,3 +173,8 @@ def test_a_first_seed_shifts_all_of_them(calls, ledger):
     calls.clear()
     assert [one["square"] for one in a_sweep(ledger, first_seed=1)(square, [1, 2])] == [4, 9]
     assert calls == [3]
+
+
+def test_a_posts_own_seeds_stay(calls, ledger):
+    """Whatever the run's first seed is: the printed figures are those of these seeds."""
+    assert [one["square"] for one in a_sweep(ledger, first_seed=1)(square, [1, 2], shifted=False)] == [1, 4]
