@@ -2,7 +2,7 @@
 
 Format history of the `claims` block
   1  `schema`, `created`, `runtwice`, `partial`, `selection` (ids), `command`, `environment`, `controls`,
-     `rows` (one a claim, see `runtwice.row`); where a cluster was asked for, `cluster`: `scheduler`, `workers`,
+     `rows` (one a claim, see `runtwice.row`); where workers were asked for, `cluster`: `scheduler`, `workers`,
      and `sweeps`, the seeds by worker, by sweep. Later, without a new number: `first_seed` where seeds were shifted,
      `accepted` (what `runtwice accept` moved), `controls.ceilings`, and `needs` and `warnings` in rows.
 

@@ -74,10 +74,9 @@ class GaussianProcess:
         _check_observations(points, values)
         self.points, self.kernel = points, kernel
         self.mean = float(values.mean()) if mean is None else mean
-        covariance = kernel.between(points, points)
-        covariance[np.diag_indices_from(covariance)] += kernel.noise
+        self._covariance = kernel.between(points, points)  # of the function
         try:
-            self._factor = np.linalg.cholesky(covariance)
+            self._factor = np.linalg.cholesky(self._covariance + kernel.noise * np.eye(len(points)))
         except np.linalg.LinAlgError:
             raise ValueError(f"noise {kernel.noise} is too small for points this close; raise it") from None
         self._residual = values - self.mean
@@ -105,11 +104,11 @@ class GaussianProcess:
         """Of the log likelihood by the logarithms of lengths, variance and noise, shape (d + 2,)."""
         inverse = cho_solve((self._factor, True), np.eye(len(self.points)))
         slope = 0.5 * (np.outer(self._weights, self._weights) - inverse)  # (n, n): d log p / d covariance
-        smooth = slope * self.kernel.between(self.points, self.points)
+        smooth = slope * self._covariance
         scaled = self.points / self.kernel.lengths
         row, column = smooth.sum(axis=1), smooth.sum(axis=0)
         # sum_ij smooth_ij (x_i - x_j)^2, an axis at a time, without an (n, n, d) array
-        by_length = scaled.T**2 @ (row + column) - 2.0 * np.einsum("id,ij,jd->d", scaled, smooth, scaled, optimize=True)
+        by_length = scaled.T**2 @ (row + column) - 2.0 * (scaled * (smooth @ scaled)).sum(axis=0)
         return np.append(by_length, [smooth.sum(), self.kernel.noise * np.trace(slope)])
 
 
