@@ -6,6 +6,8 @@ PYTHON ?= python3
 VENV ?= .venv
 K ?=
 TIER ?= standard
+# Processes for what is repeated over seeds; what is timed still runs alone.
+WORKERS ?=
 # Another package index for a CPU build of torch, where PyPI's build is too large: TORCH_INDEX=<address>.
 TORCH_INDEX ?=
 # Another machine on this one: environment variables that change what NumPy makes of the processor.
@@ -34,7 +36,7 @@ EXTRAS = $(shell $(PYTHON) constraints/extras.py "$(K)")
 
 claims: $(BIN)/python
 	$(PIP) -e ".[$(EXTRAS)]"
-	$(BIN)/python -m pytest claims/ --tier $(TIER) $(LEDGER) $(if $(K),-k "$(K)")
+	$(BIN)/python -m pytest claims/ --tier $(TIER) $(LEDGER) $(if $(WORKERS),--workers $(WORKERS)) $(if $(K),-k "$(K)")
 
 test: $(BIN)/python
 	$(PIP) -e ".[$(shell $(PYTHON) constraints/extras.py ""),dev]"

@@ -25,13 +25,14 @@ from hypothesis import settings as hypothesis_settings
 
 from runtwice import catalogue, collection, environment, fingerprint, row, terminal
 from runtwice.claim import TIERS, Declaration
+from runtwice.cluster import Cluster
 from runtwice.collection import Bound
 from runtwice.errors import ClaimError, ClusterError, EvidenceError, LedgerError
 from runtwice.fixtures import BOUND, EVIDENCE, SESSION, evidence, sweep  # noqa: F401 - the fixtures register here
 from runtwice.local_workers import LocalWorkers
 from runtwice.properties import PROFILES
 from runtwice.session import Session
-from runtwice.sweep import HERE, Cluster, Progress, Workers
+from runtwice.sweep import HERE, Progress, Workers
 from runtwice.verdict import Conclusion, Verdict
 
 ROW = pytest.StashKey[dict[str, Any]]()

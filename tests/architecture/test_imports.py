@@ -16,7 +16,7 @@ HARNESS_ONLY_IN = {
     "jinja2": {"report"},
     "markupsafe": {"report"},
     "matplotlib": {"report"},
-    "distributed": {"sweep.py"},
+    "distributed": {"cluster.py"},
     "xdist": {"scheduling.py"},
 }
 IMPLEMENTATIONS = {"numpy", "scipy"}

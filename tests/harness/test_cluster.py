@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from runtwice import sweep
+from runtwice import cluster
 from tests.harness.dask_processes import DaskProcesses
 
 # Seconds and node differ between runs; where it ran is what the run was asked for.
@@ -107,7 +107,7 @@ def test_seeds_whose_workers_are_all_lost_run_in_this_process(town, dask, monkey
     """The run goes on; the ledger says where they ran."""
     import os
 
-    monkeypatch.setattr(sweep, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(cluster, "PATIENCE_S", 0.5)
     town.write("pid", str(os.getpid()))
     sweeping(town, "fatal_elsewhere", seeds="range(3)")
     run = town.run("--cluster", dask.address)
@@ -196,7 +196,7 @@ def test_workers_of_xdist_share_the_cluster(town, dask):
 
 def test_a_cluster_that_is_not_there_is_refused_before_anything_runs(project, dask, monkeypatch):
     """No scheduler, or one without workers; nothing is written."""
-    monkeypatch.setattr(sweep, "CONNECT_S", 0.5)
+    monkeypatch.setattr(cluster, "CONNECT_S", 0.5)
     sweeping(project, "draws")
     for address, said in (("tcp://127.0.0.1:9", "--cluster tcp://127.0.0.1:9"), (dask.address, "has no workers")):
         result = project.run_pytest("claims/", f"--ledger={project.ledger}", "--cluster", address)
