@@ -5,6 +5,9 @@ drawn once a configuration with the standard deviation that the process found be
 noise the best of many trials would not owe anything to luck, and luck is what the claims are about.
 
 The boosted classifier: the same for its loss curves, with one draw of noise for the whole curve.
+
+Scores have the six decimals of the tables. The last bits of a product of matrices are the processor's own, and a
+search that fits a forest to its scores goes another way for the last of them.
 """
 
 import hashlib
@@ -17,14 +20,19 @@ import numpy as np
 
 from claims.experiments import friedman, pruned_classifier
 
+DECIMALS = 6
+
 Config = Mapping[str, Any]
 
 
 def fit_noise(config: Config, seed: int) -> float:
-    """A standard normal number that belongs to a configuration and a data set, the same in every run."""
+    """A standard normal number that belongs to a configuration and a data set, the same in every run.
+
+    It belongs to the first nine digits of each parameter: the last bits of an exponential are the processor's own.
+    """
     from scipy.special import ndtri
 
-    numbers = [float(seed), *(float(config[name]) for name in sorted(config))]
+    numbers = [float(seed), *(float(f"{config[name]:.9g}") for name in sorted(config))]
     digest = hashlib.blake2b(struct.pack(f"<{len(numbers)}d", *numbers), digest_size=8).digest()
     return float(ndtri((int.from_bytes(digest, "little") + 0.5) / 2**64))
 
@@ -51,7 +59,7 @@ class Regressor:
     def many(self, configs: list[Config]) -> np.ndarray:
         """The scores of configurations, shape (n,)."""
         noise = [fit_noise({**friedman.DEFAULTS, **config}, self.seed) for config in configs]
-        return self.smooth(configs) + self.noise_sd * np.array(noise)
+        return np.round(self.smooth(configs) + self.noise_sd * np.array(noise), DECIMALS)
 
     def smooth(self, configs: list[Config]) -> np.ndarray:
         """The scores without the fit's own noise, shape (n,)."""
@@ -81,7 +89,7 @@ class Classifier:
         point = _coordinates(np.array([[float(config[name]) for name in pruned_classifier.COLUMNS]]))
         noise = fit_noise(config, self.seed)
         for step, smooth, sd in zip(pruned_classifier.STEPS, self._smooth, self._noise_sd):
-            yield step, float(np.exp(smooth.expect(point)[0] + sd * noise))
+            yield step, round(float(np.exp(smooth.expect(point)[0] + sd * noise)), DECIMALS)
 
 
 def _coordinates(configs: np.ndarray) -> np.ndarray:

@@ -56,6 +56,7 @@ class Session:
         self.carried: dict[str, dict[str, Any]] = {}
         self.written: Path | None = None
         self.stopwatch = Stopwatch(root)
+        self._controls: Mapping[str, Any] = {}  # of the resumed run
         self._journal: ledger.Journal | None = None
 
     def start(self, selection: Sequence[str], command: Sequence[str]) -> None:
@@ -124,7 +125,7 @@ class Session:
         partial = not set(self.selection) <= set(self.rows)
         for found in self._kept() if partial else ():
             self._journal.rows.setdefault(found["id"], found)
-        self._journal.header["claims"]["controls"] = dict(self.stopwatch.record())
+        self._journal.header["claims"]["controls"] = dict(self.stopwatch.record() or self._controls)
         if self.workers is not None:
             self.shares = sweep.shares(self.path)
             self._journal.header["claims"]["cluster"] = {"scheduler": self.workers.address, **self.shares}
@@ -144,6 +145,7 @@ class Session:
         """
         if self.resume is not None:
             earlier = ledger.read(self.resume)
+            self._controls = earlier.block.get("controls") or {}
             judged = {id_: found for id_, found in earlier.rows.items() if row.was_judged(found)}
             self.carried = {id_: {**found, "timings": earlier.timings(id_)} for id_, found in judged.items()}
 

@@ -85,6 +85,16 @@ def test_a_resumed_run_that_is_interrupted_keeps_what_it_did_not_come_to(begun, 
     assert [row["verdict"] for row in ledger.read(again.written).rows.values()] == ["refuted", "holds"]
 
 
+def test_a_resumed_run_that_times_nothing_keeps_the_controls_of_what_it_carries(begun, tmp_path):
+    """Its timed rows were taken under those."""
+    first = begun(a_row(), a_row("shop.dear"), path=tmp_path / "a.json").written
+    document = json.loads(first.read_text())
+    document["claims"]["controls"] = {"ceilings": {"copy_bytes_per_s": 1e10}}
+    first.write_text(json.dumps(document))
+    again = begun(a_row(), a_row("shop.dear"), resume=first)
+    assert ledger.read(again.written).block["controls"] == document["claims"]["controls"]
+
+
 def test_a_resumed_ledger_is_not_cut_down_to_a_smaller_selection(begun, tmp_path):
     """Hours of other claims would be gone; elsewhere the smaller ledger does no harm."""
     begun(a_row("shop.other"), path=tmp_path / "a.json", ends=False)
