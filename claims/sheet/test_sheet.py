@@ -36,7 +36,7 @@ def _wins(a, b):
 @claim(
     "sheet.under-20-random",
     expect="undecided",
-    because="TPE leads by 0.0022 [0.0015, 0.0029] at 16 trials, where 0.0015 counts; 250 more seeds would decide",
+    because="TPE leads by 0.0012 [0.0005, 0.0019] at 12 trials, by 0.0022 at 16, where 0.0015 counts",
 )
 def test_a_surrogate_brings_nothing_below_twenty_trials(evidence, leads, searches):
     """TPE's lead over random search at 12 and 16 trials, with ten start-up trials and with four."""
@@ -73,7 +73,7 @@ def _random_means(searches, space, seeds, trials):
 @claim(
     "sheet.grid-cannot-resolve-small-budget",
     expect="undecided",
-    because="random search leads by 0.0068 over three and 0.0041 over four; -0.0006 [-0.0037, 0.0026] over two",
+    because="random search leads by 0.0067 over three and 0.0039 over four; -0.0004 [-0.0034, 0.0026] over two",
 )
 def test_small_grids_against_random_search(evidence, searches):
     """Random search ahead of a grid of as many trials, over two, three and four parameters, by data set."""
@@ -87,7 +87,7 @@ def test_small_grids_against_random_search(evidence, searches):
 @claim(
     "sheet.20-to-30-either",
     expect="refuted",
-    because="a run of TPE is ahead in 76% [72%, 79%] of pairs at 30 trials",
+    because="a run of TPE is ahead in 77% [74%, 81%] of pairs at 30 trials",
 )
 def test_either_method_from_twenty_to_thirty(evidence, leads):
     """How often a run of TPE is ahead of the runs of random search of other seeds."""
@@ -113,7 +113,7 @@ def test_tpe_leads_and_its_lead_grows(evidence, leads):
 @claim(
     "sheet.any-budget-small-grid",
     expect="refuted",
-    because="16 grid trials over three parameters end 0.0072 [0.0043, 0.0100] behind random search",
+    because="16 grid trials over three parameters end 0.0066 [0.0039, 0.0093] behind random search",
 )
 def test_what_an_audit_trail_costs(evidence, searches):
     """Random search's mean best ahead of the grid's by less than a seed's deviation, by data set."""
@@ -130,7 +130,7 @@ def test_what_an_audit_trail_costs(evidence, searches):
 @claim(
     "sheet.never-grid-six",
     expect="refuted",
-    because="a grid of inner values ends 0.0033 [0.0016, 0.0050] above random search, one of the ends 0.0029 below",
+    because="a grid of inner values ends 0.0032 [0.0020, 0.0044] above random search, one of the ends 0.0026 below",
 )
 def test_grids_of_two_values_over_six_parameters(evidence, searches):
     """Random search's mean best against grids of the ends and of two inner values of each range, by data set."""
@@ -192,7 +192,7 @@ def test_no_printed_gap_reaches_the_spread(evidence):
 @claim(
     "sheet.single-seed-comparison-coin-flip",
     expect="refuted",
-    because="a run of TPE is ahead in 79% [73%, 84%] of pairs at 50 trials",
+    because="a run of TPE is ahead in 85% [81%, 89%] of pairs at 50 trials",
 )
 def test_a_single_seed_of_each_method(evidence, leads):
     """How often a run of TPE is ahead of the runs of random search of other seeds, at each budget."""
@@ -207,7 +207,7 @@ def test_a_single_seed_of_each_method(evidence, leads):
 @claim(
     "sheet.tpe-for-reproducibility",
     expect="undecided",
-    because="a log ratio of spreads of 0.15 [-0.23, 0.52]; 122 more data sets would decide",
+    because="a log ratio of spreads of 0.31 [-0.11, 0.74]; 25 more data sets would decide",
 )
 def test_tpes_spread_against_random_searchs(evidence, searches):
     """Standard deviation over seeds at 50 trials, data set by data set."""
@@ -260,11 +260,7 @@ def test_a_prior_that_misses_the_peak(evidence, searches):
     evidence.above(uniform, logarithmic, paired=True)
 
 
-@claim(
-    "sheet.tune-first-order",
-    expect="undecided",
-    because="0.0023 [-0.0010, 0.0056] ahead of other orders; 32 more data sets would decide",
-)
+@claim("sheet.tune-first-order")
 def test_the_order_of_tuning(evidence, searches):
     """One parameter after the other, each over the same values: the stated order against others, by data set."""
     space, n = searches.FOUR, int(evidence.given("values"))

@@ -10,7 +10,7 @@ from runtwice import claim
 @claim(
     "tpe.random-decent",
     expect="undecided",
-    because="0.0014 [-0.0028, 0.0053] ahead of a grid of 32; 160 more data sets would decide",
+    because="0.0011 [-0.0031, 0.0051] ahead of a grid of 32; 261 more data sets would decide",
 )
 def test_random_search_against_a_grid_and_against_hand_typed_values(evidence, searches):
     """Mean best of thirty random trials against 32 grid trials over five parameters and against one typed setting."""
@@ -197,7 +197,7 @@ def _cpu_s(function, n):
 @claim(
     "tpe.gp-categorical-awkward",
     expect="undecided",
-    because="TPE is 0.002 [-0.031, 0.036] ahead at 30 trials; level, as far as 50 seeds tell",
+    because="TPE is 0.004 [-0.028, 0.036] behind at 30 trials; level, as far as 50 seeds tell",
 )
 def test_categories_for_a_process_and_for_tpe(evidence, searches):
     """Best loss over two reals, a whole number and two categories with random effects, TPE against a process."""
@@ -235,8 +235,8 @@ def test_categories_for_a_process_and_for_tpe(evidence, searches):
 
 @claim(
     "tpe.right-tradeoff",
-    expect="refuted",
-    because="a Gaussian process ends 0.0019 [0.0000, 0.0038] above TPE at thirty trials",
+    expect="undecided",
+    because="a Gaussian process ends 0.0012 [-0.0003, 0.0028] above TPE; 21 more data sets would decide",
 )
 def test_tpe_against_the_other_methods_at_thirty_trials(evidence, searches):
     """Mean best over seeds and data sets: TPE against random search, a quasi-random sequence and a process."""
