@@ -33,7 +33,7 @@ def test_the_posts_three_seeds(evidence, surrogates, optuna_curves):
 @claim(
     "bayes.variance-ratio-32",
     expect="refuted",
-    because="random search spreads 0.91 [0.70, 1.19] times as much as the surrogate over twelve data sets",
+    because="random search spreads 0.96 [0.60, 1.49] times as much as the surrogate over twelve data sets",
 )
 def test_how_much_narrower_the_surrogates_runs_are(evidence, spreads):
     """Ratio of the standard deviations over seeds, random search's to the surrogate's, against the factor printed."""
@@ -178,7 +178,11 @@ def test_without_exploration_the_search_stays(evidence, surrogates):
     evidence.above(usual, greedy, paired=True)
 
 
-@claim("bayes.kappa-huge-random")
+@claim(
+    "bayes.kappa-huge-random",
+    expect="undecided",
+    because="proposals lie 0.015 [0.003, 0.027] farther out than uniform ones; some 150 more seeds would decide",
+)
 def test_doubt_alone_is_not_random(evidence, surrogates):
     """Mean distance of proposals from the centre of each axis, against that of uniform draws."""
     kappa = float(evidence.given("kappa"))
@@ -191,8 +195,8 @@ def test_doubt_alone_is_not_random(evidence, surrogates):
 
 @claim(
     "bayes.warmup-8-15",
-    expect="refuted",
-    because="with 8 random trials first it ends 0.0015 [0.0001, 0.0029] below the run with 3",
+    expect="undecided",
+    because="with 8 random trials first it ends 0.0006 [-0.0013, 0.0023] below the run with 3",
 )
 def test_how_many_random_trials_come_first(evidence, surrogates):
     """Best score at 50 trials with enough and with few random trials, paired by seed."""
@@ -205,7 +209,7 @@ def test_how_many_random_trials_come_first(evidence, surrogates):
 @claim(
     "bayes.surrogate-needs-uncertainty",
     expect="undecided",
-    because="0.0001 [-0.0016, 0.0018] ahead of the prediction alone; no number of seeds at hand would decide",
+    because="0.0006 [-0.0015, 0.0026] behind the prediction alone; some 600 more seeds would decide",
 )
 def test_choosing_by_the_prediction_alone(evidence, surrogates):
     """Best score at 50 trials with the trees' disagreement and without, paired by seed."""
@@ -247,7 +251,7 @@ def test_the_surrogate_gets_better(evidence, surrogates):
 @claim(
     "bayes.runs-converge",
     expect="undecided",
-    because="a log ratio of spreads of -0.09 [-0.35, 0.17]; 143 more data sets would decide",
+    because="a log ratio of spreads of -0.05 [-0.51, 0.40]; twelve data sets do not decide",
 )
 def test_runs_of_different_seeds_come_together(evidence, spreads, surrogates, searches):
     """Spread of best values, and mean distance between best settings, random search's against the surrogate's."""
@@ -274,7 +278,7 @@ def test_runs_of_different_seeds_come_together(evidence, spreads, surrogates, se
 @claim(
     "bayes.sequential-only",
     expect="undecided",
-    because="a rank correlation of 0.12 [-0.08, 0.33] with the batch; 85 more seeds would decide",
+    because="a rank correlation of 0.09 [-0.10, 0.28] with the batch; 134 more seeds would decide",
 )
 def test_batches_lose_the_benefit(evidence, surrogates):
     """Best score at 50 trials where the surrogate is fitted once for every so many trials, seed by seed."""
