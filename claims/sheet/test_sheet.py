@@ -144,7 +144,7 @@ def test_grids_of_two_values_over_six_parameters(evidence, searches):
 @claim(
     "sheet.speedup-half-of-kill-rate",
     expect="refuted",
-    because="the work saved is 0.73 [0.66, 0.80] of the share killed",
+    because="the work saved is 0.70 [0.65, 0.76] of the share killed",
 )
 def test_saved_over_killed(evidence, prunings):
     """Share of work saved over share of trials killed, one value a seed."""
@@ -325,7 +325,11 @@ def test_the_smallest_study(evidence):
     evidence.identical(min(trial.last_step for trial in pruned), 40, label="tree counts as steps")
 
 
-@claim("sheet.default-50-median")
+@claim(
+    "sheet.default-50-median",
+    expect="undecided",
+    because="a log ratio of spreads of 0.17 [-0.15, 0.49], TPE's the smaller; 55 more sets of seeds would decide",
+)
 def test_the_spread_of_the_authors_default(evidence, prunings):
     """Standard deviation over seeds of the best loss at 50 trials: TPE with the pruner against random search."""
     trials, seeds, blocks = (evidence.given(name) for name in ("trials", "seeds", "blocks"))
