@@ -108,19 +108,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def _workers(config: pytest.Config) -> Workers | None:
     address, count = config.getoption("--cluster"), config.getoption("--workers")
-    if count is not None:
-        if count < 1:
-            raise pytest.UsageError(f"--workers {count}: at least 1 process is needed")
-        if address:
-            raise pytest.UsageError("--workers and --cluster: the seeds of sweeps go to one or to the other")
-        if config.getoption("numprocesses", None):
-            raise pytest.UsageError("--workers and -n: with --workers one process asks and the others run its seeds")
-    if config.option.collectonly:
+    if count is not None and count < 1:
+        raise pytest.UsageError(f"--workers {count}: at least 1 process is needed")
+    if count is not None and address:
+        raise pytest.UsageError("--workers and --cluster: the seeds of sweeps go to one or to the other")
+    if count is not None and config.getoption("numprocesses", None):
+        raise pytest.UsageError("--workers and -n: with --workers one process asks and the others run its seeds")
+    if config.option.collectonly or not (count or address):
         return None
     if count is not None:
         return LocalWorkers(count)
-    if not address:
-        return None
     try:
         return Cluster(address)
     except ClusterError as error:
