@@ -112,7 +112,7 @@ def test_the_parts_add_up_to_rounding(evidence, bursts):
 
 @claim("itl.clean-is-not-forward-only")
 def test_gaps_without_a_cause_are_forward_pass(evidence):
-    """Share, among the gaps without a primary cause of six bursts, of those that are less than half forward pass."""
+    """Share of those less than half forward pass among the gaps without a primary cause: the middle one of bursts."""
     from claims.experiments import engine_runs
 
     below = engine_runs.clean_gaps_below(evidence.given("seeds"), evidence.given("forward_share"))
