@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from claims.experiments.fresh_process import in_fresh_process
+from claims.experiments.repeated_normals import RepeatedNormals
 
 TOKENS = {128: 30, 1024: 10, 8192: 6}  # timed a repetition; a long cache is as good as several short ones
 REPEATS = 3
@@ -31,10 +32,10 @@ def token_times(seed: int) -> dict[str, Any]:
     from implementations.inference.part_clock import PartClock
     from implementations.inference.weights import Weights
 
-    rng = np.random.default_rng(seed)
-    weights = Weights.random(gpt2_small(), rng)
+    normals = RepeatedNormals(seed)
+    weights = Weights.random(gpt2_small(), normals)
     cache = Cache(gpt2_small())
-    cache.fill(max(TOKENS), rng)
+    cache.fill(max(TOKENS), normals)
     runs: dict[int, list[dict[str, float]]] = {notes: [] for notes in TOKENS}
     for notes in TOKENS:
         clock = PartClock()

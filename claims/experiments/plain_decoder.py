@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from claims.experiments.repeated_normals import RepeatedNormals
+
 if TYPE_CHECKING:
     from implementations.inference.weights import Weights
 
@@ -81,7 +83,7 @@ def table_share(seed: int, tokens: int) -> float:
     from claims.experiments.request_times import shape
     from implementations.inference.weights import Weights
 
-    weights = Weights.random(shape(), np.random.default_rng(seed))
+    weights = Weights.random(shape(), RepeatedNormals(seed))
     shares = []
     for _ in range(4):
         model = PlainDecoder(weights, tokens)

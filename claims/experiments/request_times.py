@@ -17,6 +17,7 @@ import numpy as np
 
 from claims.experiments.conveyor import conveyed
 from claims.experiments.fresh_process import in_fresh_process
+from claims.experiments.repeated_normals import RepeatedNormals
 
 if TYPE_CHECKING:
     from implementations.inference.weights import Weights
@@ -64,7 +65,7 @@ class Timed:
         """One with random weights."""
         from implementations.inference.weights import Weights
 
-        return cls(Weights.random(shape(layers), np.random.default_rng(seed)))
+        return cls(Weights.random(shape(layers), RepeatedNormals(seed)))
 
     def halved(self) -> Timed:
         """One that has the first half of the layers."""
@@ -197,9 +198,8 @@ def typing(divisor: str, notes: int) -> Any:
     from implementations.inference.weights import Weights
 
     size = shape()
-    model = promoting_pass.PromotingPass(
-        Weights.random(size, np.random.default_rng(0)), promoting_pass.divisor(divisor, size.head_width)
-    )
+    weights = Weights.random(size, RepeatedNormals(0))
+    model = promoting_pass.PromotingPass(weights, promoting_pass.divisor(divisor, size.head_width))
     model.extend([0] * notes)
     return model
 

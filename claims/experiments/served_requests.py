@@ -13,6 +13,7 @@ import numpy as np
 
 from claims.experiments.conveyor import conveyed
 from claims.experiments.fresh_process import in_fresh_process
+from claims.experiments.repeated_normals import RepeatedNormals
 
 PROMPT = "The steady server answers each question, a byte of it after another. "
 REPEATS, ANSWER_TOKENS = 4, 64
@@ -105,7 +106,7 @@ def decoder_of(layers: int, seed: int) -> Any:
     from implementations.inference.decoder import Decoder
     from implementations.inference.weights import Weights
 
-    return Decoder(Weights.random(shape(layers), np.random.default_rng(seed)))
+    return Decoder(Weights.random(shape(layers), RepeatedNormals(seed)))
 
 
 def pairs(processes: int) -> list[dict[str, Any]]:

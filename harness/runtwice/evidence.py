@@ -345,7 +345,7 @@ class Evidence:
         Args:
             slow: The arm that should take longer.
             fast: The other. Both are timed interleaved, in several fresh processes, until it is decided or 10 s are
-                up; in the slow tier, where a process may take long to set up, not before as many as can decide.
+                up, but not before there are as many as can decide.
             promised: What slow / fast must exceed.
             label: Names the comparison where a claim has several.
 
@@ -354,13 +354,7 @@ class Evidence:
         """
         if self.stopwatch is None:
             raise EvidenceError("nothing to time with: evidence.ratio works in a claim's test only")
-        result, noise = self.stopwatch.compare(
-            slow,
-            fast,
-            promised=float(promised),
-            margin=self.claim.margin or None,
-            patient=self.claim.tier == "slow",
-        )
+        result, noise = self.stopwatch.compare(slow, fast, promised=float(promised), margin=self.claim.margin or None)
         name = label or "log ratio"
         self.settings(**{name: result.settings()})
         self._keep(name, list(result.log_ratios))

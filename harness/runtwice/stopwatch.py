@@ -31,17 +31,14 @@ class Stopwatch:
         """What the machine can do at best, for whoever compares it with another."""
         return ceilings.measure()
 
-    def compare(
-        self, slow: Arm, fast: Arm, *, promised: float, margin: float | None, patient: bool = False
-    ) -> tuple[TimingResult, str]:
-        """Time two arms.
+    def compare(self, slow: Arm, fast: Arm, *, promised: float, margin: float | None) -> tuple[TimingResult, str]:
+        """Time two arms in as many processes as can decide, and on until it is decided or the time is up.
 
         Args:
             slow: The arm that should take longer.
             fast: The other.
             promised: What slow / fast must exceed.
             margin: What counts as the same.
-            patient: Whether to time as many processes as can decide, however long that takes.
 
         Returns:
             The result, and why it is not to be trusted ("" where it is).
@@ -51,7 +48,7 @@ class Stopwatch:
             MachineBusy: another timing kept the machine.
         """
         control = self.control
-        result = compare(slow, fast, promised=promised, margin=margin, patient=patient, cwd=self._folder)
+        result = compare(slow, fast, promised=promised, margin=margin, patient=True, cwd=self._folder)
         return result, control.noise or result.noise or ""
 
     def record(self) -> Mapping[str, Any]:
