@@ -110,11 +110,7 @@ def test_the_middle_of_three_spreads_less(evidence):
     evidence.narrower(np.median(threes, axis=2), threes[:, :, 0])
 
 
-@claim(
-    "flops.random-weights-same-work",
-    expect="undecided",
-    because="weights of low rank take 7% less [3, 11] over 10 processes, across the margin of a tenth",
-)
+@claim("flops.random-weights-same-work")
 def test_other_numbers_take_as_long(evidence):
     """Time of a token with weights of other patterns, as a log ratio to random ones, one a process; counts the same."""
     from claims.experiments import weight_patterns
