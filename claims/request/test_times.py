@@ -208,7 +208,7 @@ def test_a_shared_trip_is_cheaper_a_token(evidence, request_times):
 @claim(
     "request.bus-one-or-fifty",
     expect="refuted",
-    because="fifty rows through the tables take 4.7 to 5.4 times as long as one, over six processes",
+    because="fifty rows through the tables take 4.0 to 4.4 times as long as one, over six processes",
 )
 def test_fifty_passengers_cost_as_much_as_one(evidence):
     """A trip through the tables with 50 rows over one with a single row, in logarithms, a process each."""
